@@ -208,6 +208,10 @@ class Code:
     def call(self, function: Any, arguments: Sequence[Value]) -> Value:
         return Value(self, self.builder.call(function, [a.llvm for a in arguments]))
 
+    def tail_call(self, function: Any, arguments: Sequence[Value]) -> Value:
+        """Call a function before returning its result; all arguments must be in registers."""
+        return Value(self, self.builder.tail_call(function, [a.llvm for a in arguments]))
+
     def call_at(self, address: Value, result: Any, arguments: Sequence[Value]) -> Value:
         """Call the function at an address."""
         signature = ir.FunctionType(result, [a.type for a in arguments])

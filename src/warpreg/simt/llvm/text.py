@@ -497,6 +497,17 @@ class IRBuilder:
             return Value(signature.result, "")
         return self._add(signature.result, "call", text)
 
+    def tail_call(self, function: Any, arguments: Sequence[Any]) -> Any:
+        """A call that reuses the frame of its caller; all arguments must be in registers: on the stack, they would not
+        be aligned."""
+        signature = function.type.pointee
+        given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)
+        text = f"tail call {signature.result} {function.get_reference()}({given})"
+        if isinstance(signature.result, VoidType):
+            self.block.lines.append(text)
+            return Value(signature.result, "")
+        return self._add(signature.result, "call", text)
+
     def phi(self, type_: Any) -> Phi:
         phi = Phi(type_, f"%{self.function.fresh()}")
         self.block.lines.append(phi)

@@ -23,10 +23,12 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.object_code import vector_bits
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
 
+FULL = 0xFFFFFFFF
 AHEAD, LINE = 4, 64
 """Executions of a load between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
 
@@ -79,6 +81,12 @@ class Operation:
         return self.action != "store" and self.returns
 
     @property
+    def fits_registers(self) -> bool:
+        """Whether all arguments and results are passed in the host's vector registers (x86-64: 8 and 4 of them)."""
+        addresses, value = (-(-LANES * type_.width // vector_bits()) for type_ in (self.address.element, self.element))
+        return bool(addresses + value * self.values <= 8 and value <= 4)
+
+    @property
     def values(self) -> int:
         """The number of value vectors that it takes."""
         return {"load": 0, "store": 1}.get(self.action, 2)
@@ -96,9 +104,9 @@ def _define(module: Any, operation: Operation) -> Any:
     launch, site, mask, address, *values = code.arguments
     if operation.record:
         address_recording.append(code, launch, site, mask, address, operation.size)
-    with code.if_(mask == 0, likely=False):
-        _return(code, operation, None)
     if operation.space == "generic":
+        with code.if_(mask == 0, likely=False):
+            _return(code, operation, None)
         _return(code, operation, _generic(code, operation, launch, site, mask, address, values))
     else:
         access = _Access(code, operation, launch, site, mask, address)
@@ -117,7 +125,13 @@ class _Access:
     """One access to one state space: checks, then the fastest method that the addresses allow."""
 
     def __init__(
-        self, code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value
+        self,
+        code: Code,
+        operation: Operation,
+        launch: Value,
+        site: Value,
+        mask: Value,
+        address: Value,
     ) -> None:
         self.code, self.operation = code, operation
         self.launch, self.site, self.mask, self.address = launch, site, mask, address
@@ -128,44 +142,71 @@ class _Access:
         self.vector = lanes_of(operation.element)
 
     def perform(self, values: list[Value]) -> Value | None:
-        if self.operation.space == "local":
-            return self._one_by_one(values)
+        """All of it: the usual cases of a load or store, and the others in a function of their own."""
+        if self.operation.action not in ("load", "store") or self.operation.space == "local":
+            return self.perform_rest(values)
         base = self.address.lane(0)
         if self.operation.in_global_memory and self.operation.action == "load":
             self._prefetch(base)
-        distance = self.address - base.splat()
-        ramp = self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
-        contiguous = self._all(distance == ramp)
-        if self.operation.action in ("load", "store"):
-            self._usual_row(base, distance, contiguous, values)
+        self._usual(base, values)
+        return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
+
+    def perform_rest(self, values: list[Value]) -> Value | None:
+        """Everything but the usual cases."""
+        with self.code.if_(self.mask == 0, likely=False):
+            _return(self.code, self.operation, None)
+        if self.operation.space == "local":
+            return self._one_by_one(values)
         self._check()
+        if self.operation.action not in ("load", "store"):
+            return self._one_by_one(values)
+        base = self.address.lane(0)
+        distance = self.address - base.splat()
+        contiguous = self._all(distance == self._ramp)
         if self.operation.action == "load":
             return self._load(base, distance, contiguous)
-        if self.operation.action == "store":
-            self._store(base, contiguous, values[0])
-            return None
-        return self._one_by_one(values)
+        self._store(base, contiguous, values[0])
+        return None
+
+    @property
+    def _ramp(self) -> Value:
+        return self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
+
+    def _call_rest(self, values: list[Value]) -> Value:
+        """The rest as a function, so that the usual cases need no stack frame."""
+        operation, outer = self.operation, self.code
+        name = f"{operation.name}_rest_{operation.window:x}"
+        code = Code(outer.module, name, operation.result, [argument.type for argument in outer.arguments])
+        code.function.linkage = "internal"
+        code.function.attributes.add("noinline")
+        launch, site, mask, address, *given = code.arguments
+        access = _Access(code, operation, launch, site, mask, address)
+        _return(code, operation, access.perform_rest(given))
+        return outer.tail_call(code.function, [self.launch, self.site, self.mask, self.address, *values])
 
     def _all(self, condition: Value) -> Value:
         """Whether a condition is true in all active lanes."""
         return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
 
-    def _usual_row(self, base: Value, distance: Value, contiguous: Value, values: list[Value]) -> None:
-        """The common cases, which return from the operation: all lanes contiguous, or all at one address."""
+    def _usual(self, base: Value, values: list[Value]) -> None:
+        """The common cases, which return from the operation: all lanes active, and contiguous or at one address."""
+        code = self.code
         first, span = self._bounds()
-        full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.alignment - 1)) == 0)
-        inside = base - first + self.size * (LANES - 1) < span
-        if self.alignment == self.size:
-            with self.code.if_(contiguous & full & inside, likely=True):
-                host = self._host(base)
-                if self.operation.action == "load":
-                    self.code.ret(host.load(self.vector, align=self.size))
-                else:
-                    host.store(values[0], align=self.size)
-                    self.code.ret()
-        if self.operation.action == "load":
-            with self.code.if_(self._all(distance == 0) & full):
-                self.code.ret(self._host(base).load(self.operation.element).splat())
+        distance = self.address - base.splat()
+        aligned = (base & (self.alignment - 1)) == 0
+        with code.if_((self.mask == FULL) & (base - first < span) & aligned, likely=True):
+            if self.alignment == self.size:
+                inside = base - first + self.size * (LANES - 1) < span
+                with code.if_(((distance == self._ramp).bitcast(I32) == FULL) & inside, likely=True):
+                    host = self._host(base)
+                    if self.operation.action == "load":
+                        code.ret(host.load(self.vector, align=self.size))
+                    else:
+                        host.store(values[0], align=self.size)
+                        code.ret()
+            if self.operation.action == "load":
+                with code.if_((distance == 0).bitcast(I32) == FULL):
+                    code.ret(self._host(base).load(self.operation.element).splat())
 
     def _prefetch(self, base: Value) -> None:
         """Fetch what this instruction loads `AHEAD` executions later if its addresses go on in equal steps.
