@@ -95,7 +95,8 @@ class GlobalMemory:
                 arena = np.zeros(max(needed, 2 * self._arena.size), np.uint8)
             except (MemoryError, ValueError):  # ValueError: beyond what an array can have at all
                 raise WarpregError(f"{needed} bytes of global memory do not fit into this machine's memory") from None
-            arena[: self._arena.size] = self._arena
+            used = self._next - GLOBAL_BASE
+            arena[:used] = self._arena[:used]
             self._arena = arena
 
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
