@@ -22,7 +22,8 @@ FLOAT = ir.FloatType()
 REGISTER_BYTES = 4 * LANES
 UNROLLED = 16
 """Multiply-adds per round of the loop: two registers read and one written by each, 6 KB in total."""
-ROUNDS = 400_000
+ROUNDS = 1_000_000
+"""Together about as many multiply-adds as a workload has warp-instructions."""
 NAME = "limit"
 _LIBRARIES: list[object_code.Library] = []
 """Keeps the loop loaded."""
