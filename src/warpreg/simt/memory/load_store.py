@@ -30,7 +30,7 @@ from warpreg.simt.memory.lane_by_lane import lane_by_lane
 
 FULL = 0xFFFFFFFF
 AHEAD, LINE = 4, 64
-"""Executions of a load between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
+"""Executions of an access between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class _Access:
         if self.operation.action not in ("load", "store") or self.operation.space == "local":
             return self.perform_rest(values)
         base = self.address.lane(0)
-        if self.operation.in_global_memory and self.operation.action == "load":
+        if self.operation.in_global_memory:
             self._prefetch(base)
         self._usual(base, values)
         return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
@@ -209,7 +209,7 @@ class _Access:
                     code.ret(self._host(base).load(self.operation.element).splat())
 
     def _prefetch(self, base: Value) -> None:
-        """Fetch what this instruction loads `AHEAD` executions later if its addresses go on in equal steps.
+        """Fetch what this instruction accesses `AHEAD` executions later if its addresses go on in equal steps.
 
         A row is two lines of the host's caches.  A wrong guess is harmless: a prefetch does not fault.
         """
@@ -218,8 +218,9 @@ class _Access:
         ahead = self._host(base) + (base - last) * AHEAD
         for line in (0, LINE):
             pointer = Value(self.code, self.code.pointer(ahead + line, I8))
-            for_reading, all_levels, data = (self.code.const(I32, number) for number in (0, 3, 1))
-            self.code.intrinsic("llvm.prefetch.p0", ir.VoidType(), [pointer, for_reading, all_levels, data])
+            numbers = (int(self.operation.action == "store"), 3, 1)  # for writing, in all caches, data
+            arguments = [pointer, *(self.code.const(I32, number) for number in numbers)]
+            self.code.intrinsic("llvm.prefetch.p0", ir.VoidType(), arguments)
 
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and the largest offset from it at which an access may begin."""
