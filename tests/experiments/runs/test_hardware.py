@@ -283,5 +283,7 @@ def test_a_design_without_a_price_is_one_line(
     for command in (["compare", add, "--designs", files[0]], ["run", add, "--cycles", "--design", files[0]]):
         assert main(command) == 1
         line = capsys.readouterr().err
-        assert line.startswith("warpreg: half: logic coalescing has no price (priced by --technology common-40nm, --tech")
+        assert line.startswith(
+            "warpreg: half: logic coalescing has no price (priced by --technology common-40nm, --tech"
+        )
         assert line.count("\n") == 1

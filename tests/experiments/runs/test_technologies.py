@@ -34,7 +34,7 @@ DESIGN = Declaration(slot="levels", source="a test", technology="tfet")
     ],
 )
 def test_their_own_technology_comes_first(compared: str, technology: str) -> None:
-    """`rfc` has no price in that of `rsp`, so both take the default; what no paper's technology prices, the common one."""
+    """`rfc` has no price in that of `rsp`, so both take the default.  What no paper's prices, the common one does."""
     choices = [Choice.load(name) for name in compared.split(",")]
     assert default_technology(choices, MACHINE) == technology
 
