@@ -143,6 +143,9 @@ ARRAYS = (
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
+COUNTED = ("accesses", "spared", "moves", "events", "tables")
+"""Those that only grow: counts."""
+
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
 _recalling = replacing("recall")
 _of_part = replacing(

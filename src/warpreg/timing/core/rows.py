@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     def sm_rows(count: int) -> Iterable[SmRow]:
         """The rows of the first ``count`` SMs."""
 
+    def sms_from(first: SmRow, end: int) -> Iterable[SmRow]:
+        """The rows of the SMs from ``first`` on, before ``end``."""
+
 else:
-    sm_rows = range
+    sm_rows = sms_from = range
 
 
 def _row(c: Core, index: int) -> Any:

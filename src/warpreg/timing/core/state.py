@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, Words
+from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 
-MACHINE_DISTANCE, CLOCK_DISTANCE = 96, 48
-FRONT = MACHINE_DISTANCE
-"""Words before the first row, which hold the machine and the clock."""
+FRONT = 48
+"""Words before the first row, which hold the machine."""
 
 
 class Core(NamedTuple):
@@ -24,6 +23,8 @@ class Core(NamedTuple):
     scheduler.  ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
     and last entry of each bucket, ``units`` the cycle in which each function unit is free, and ``sequences`` the issue
     order of what each collector holds.
+
+    Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.
     """
 
     machine: Words[Machine]
@@ -36,10 +37,11 @@ class Core(NamedTuple):
     units: Array
     sequences: Array
     clock: Words[Clock]
+    team: Table[TeamRow]
 
 
 IN_FRONT = tuple(
     (Core._fields.index(name), Core._fields.index("rows"), distance)
-    for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE), ("table", 0))
+    for name, distance in (("machine", FRONT), ("table", 0))
 )
 """The arrays in the form that `warpreg.jit.bare_arrays.bare` accepts."""

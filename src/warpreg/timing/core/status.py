@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
-DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK, OVERFLOWED = range(5)
+DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK, OVERFLOWED, STOPPED, GOING = range(7)
+"""STOPPED: because another thread did; GOING: it has not stopped."""

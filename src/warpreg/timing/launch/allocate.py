@@ -22,12 +22,13 @@ from warpreg.timing.core.columns import (
     ops,
     schedulers,
     sms,
+    team,
     warps,
 )
 from warpreg.timing.core.columns import typed as columns
 from warpreg.timing.core.columns.typed import NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
-from warpreg.timing.core.state import CLOCK_DISTANCE, FRONT, MACHINE_DISTANCE, Core
+from warpreg.timing.core.state import FRONT, Core
 from warpreg.timing.feed.kernel_table import Table
 from warpreg.timing.launch.machine_words import machine_words
 from warpreg.timing.launch.shares import Shares, shared_groups, shared_units
@@ -49,11 +50,13 @@ def new_core(
     owned: int = 1,
     added_banks: int = 0,
     added_stages: int = 0,
+    threads: int = 1,
 ) -> Core:
     """A core before cycle 0, with ``blocks`` thread blocks in total, none of them loaded; ``resident`` fit an SM.
 
     ``addresses``: whether the bank addresses of sources are kept.  ``owned``: collectors in place of one of the
     machine, if warp slots own them.  ``added_banks`` and ``added_stages``: those of a design, after the machine's.
+    ``threads`` are those that step the SMs together.
 
     Raises TimingError for a machine with more warps, banks or collectors per SM than a set holds.
     """
@@ -67,7 +70,7 @@ def new_core(
     m[machine.COLLECTOR_LINKS] = collectors.WORD + table.most_reads
     first_op = _first_rows(m)
     least = gpu.schedulers.count * (2 * gpu.schedulers.issue_width + 4) + 2 * block_warps + 4 * gpu.sm.warps
-    room = OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
+    room = threads * OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
     m[machine.ROW] = width = _row_width(table, int(m[machine.WHEEL]), addresses)
     m[machine.TO_ACCOUNT] = sm_count * m[machine.SCHEDULERS] * width
     rows = _new_rows(first_op + room, width)
@@ -80,9 +83,8 @@ def new_core(
     _collectors(rows, m, groups_of_sm, owned)
     bank_rows = whole.banks_of(rows, m)
     bank_rows[banks.WRITES_HEAD] = bank_rows[banks.WRITES_TAIL] = NONE
-    in_front = _in_front(rows, array_of(m), np.zeros(clock.COUNT, np.int64))
     core = Core(
-        machine=in_front[0],
+        machine=_in_front(rows, m),
         code=cast(Any, table.code),
         lists=table.lists,
         slab=np.zeros(4, np.int64),
@@ -91,7 +93,8 @@ def new_core(
         wheel=np.full((sm_count * m[machine.WHEEL], 2), NONE, np.int64),
         units=np.zeros(sm_count * unit_count, np.int64),
         sequences=np.zeros(max(1, sm_count * m[machine.COLLECTORS]), np.int64),
-        clock=in_front[1],
+        clock=cast(Any, np.zeros(clock.COUNT, np.int64)),
+        team=cast(Any, np.zeros((1 + threads, team.COUNT), np.int64)),
     )
     core.clock[clock.FREE_OP] = NONE
     core.clock[clock.FRESH_OP] = columns.OpRow(columns.Row(first_op * width))
@@ -209,17 +212,14 @@ def _by_row(table: Array) -> Any:
     return np.lib.stride_tricks.as_strided(table, ((count - 1) * width + 1, width), (step, step))
 
 
-def _in_front(rows: Array, *sources: Array) -> list[Any]:
-    """Copy the machine and the clock to the words before the first row."""
+def _in_front(rows: Array, m: MachineWords) -> MachineWords:
+    """Copy the machine to the words before the first row."""
     words = rows.base
     assert isinstance(words, np.ndarray)
     first = (rows.ctypes.data - words.ctypes.data) // rows.itemsize
-    found = []
-    for distance, source in zip((MACHINE_DISTANCE, CLOCK_DISTANCE), sources, strict=True):
-        copy = words[first - distance :][: source.size]
-        copy[:] = source
-        found.append(copy)
-    return found
+    copy = words[first - FRONT :][: machine.COUNT]
+    copy[:] = array_of(m)
+    return cast(MachineWords, copy)
 
 
 def full_set(size: int) -> int:
@@ -227,13 +227,9 @@ def full_set(size: int) -> int:
     return (1 << int(size)) - 1 if size < SET_SIZE else -1
 
 
-def more_room(core: Core) -> Core:
-    """Double the capacity for instructions in flight."""
+def more_rows(core: Core, more: int, used: int) -> Core:
+    """The core with ``more`` rows for instructions in flight; the first ``used`` rows keep their contents."""
     table = array_of(core.table)
-    (before, width), fresh = table.shape, int(core.clock[clock.FRESH_OP] // core.machine[machine.ROW])
-    more = 2 * max(before - int(core.machine[machine.FIRST_OP]), int(core.clock[clock.LEAST_OPS]))
-    rows = _new_rows(before + more, width)
-    rows[:fresh] = table[:fresh]
-    core.clock[clock.FREE_OPS] += more
-    in_front = _in_front(rows, array_of(core.machine), array_of(core.clock))
-    return core._replace(table=cast(Any, rows), rows=_by_row(rows), machine=in_front[0], clock=in_front[1])
+    rows = _new_rows(len(table) + more, table.shape[1])
+    rows[:used] = table[:used]
+    return core._replace(table=cast(Any, rows), rows=_by_row(rows), machine=_in_front(rows, core.machine))

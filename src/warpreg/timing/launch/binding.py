@@ -16,8 +16,9 @@ from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.hardware import Table
+from warpreg.designs.interface.hooks import parts_of_hook
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
+from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.interface.state import (
     Extent,
@@ -105,6 +106,17 @@ class Behaviour:
     registers: int = NO_LIMIT
     stages: int = 0
 
+    @property
+    def in_step(self) -> bool:
+        """Whether the order among SMs may matter: they share an array that hooks may write."""
+        values = (value for _, value in named_leaves(self.state))
+        return any(isinstance(value, Row) and value.scope == "kernel" for value in values)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether hooks are checked while they run, in one record of the process."""
+        return any("sites" in vars(part) for hook in self.hooks.values() for part in parts_of_hook(hook))
+
 
 class Outside:
     """Arguments of the entry point besides the core, and the counters of a design.
@@ -133,8 +145,16 @@ class Outside:
         self.tables, self.free_ports = table_arrays(behaviour.tables, sms)
         sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
         self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes)
+        self._systems = memory.members(system)
+        others = [blank_plan(behaviour.levels, behaviour.events, *sizes) for _ in self._systems[1:]]
+        self._plans = [self.plan, *(one._replace(levels=self.plan.levels) for one in others)]
         self._kept = np.zeros((0, *self.plan.results.shape), np.int32)
         self.accesses, self.moves, self.events = self.plan.accesses, self.plan.moves, self.plan.events
+
+    @property
+    def threads(self) -> int:
+        """Threads that step the SMs together, as many as the memory system is made for."""
+        return len(self._systems)
 
     @property
     def has_design(self) -> bool:
@@ -157,12 +177,6 @@ class Outside:
         return 1 if own is None or self._is_ideal else own.reading
 
     @property
-    def in_step(self) -> bool:
-        """Whether the order among SMs may matter: they share an array that hooks may write."""
-        values = (value for _, value in named_leaves(self.behaviour.state))
-        return any(isinstance(value, Row) and value.scope == "kernel" for value in values)
-
-    @property
     def state(self) -> Any:
         """The design's state as its hooks see it."""
         return allocated_state(self.behaviour.state, self.fields)
@@ -181,24 +195,32 @@ class Outside:
         if found != 0:
             raise wrong_slices(self.behaviour.name, self.behaviour.banks.slices, found)
 
-    def arguments(self, core: Core) -> tuple[Any, ...]:
-        """Arguments of the entry point after the core."""
+    def gather(self) -> None:
+        """At the end, bring the counts of all threads into those of the leader."""
+        for one in self._plans[1:]:
+            for name in COUNTED:
+                getattr(self.plan, name)[...] += getattr(one, name)
+            self.plan.queued[REFUSED] |= one.queued[REFUSED]
+
+    def arguments(self, core: Core, member: int = 0) -> tuple[Any, ...]:
+        """Arguments of the entry point after the core, for one of the threads."""
+        system = self._systems[member]
         if not self.has_design:
-            return (self.system,)
+            return (system,)
         return (
-            self.system,
+            system,
             self.program,
             self.state,
             resets_of(self.fields),
-            self._plan_for(core),
+            self._plan_for(core, self._plans[member]),
             self._kept_for(core),
             self.tables,
             self.free_ports,
         )
 
-    def _plan_for(self, core: Core) -> Plan:
+    def _plan_for(self, core: Core, plan: Plan) -> Plan:
         """The blank plan; with the core's records where widths or the addresses of lanes stand behind them."""
-        plan = self.plan._replace(widths=core.slab.view(np.uint8)) if self.behaviour.widths else self.plan
+        plan = plan._replace(widths=core.slab.view(np.uint8)) if self.behaviour.widths else plan
         return plan._replace(lanes=core.slab) if self.behaviour.lanes else plan
 
     def _kept_for(self, core: Core) -> NDArray[np.int32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
 from warpreg.timing.launch.held_loads import held_loads, never_completed
 from warpreg.timing.launch.load_blocks import more_blocks
+from warpreg.timing.launch.threads import Threads
 
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
@@ -43,11 +45,14 @@ class Engine:
         block_warps: int,
         mode: Mode = "compiled",
         every_cycle: bool = False,
+        busy: int | None = None,
     ) -> None:
+        """``resident`` thread blocks fit an SM; ``busy``: SMs that receive any, if not all."""
         self.kernel = kernel
-        self.core: Core = allocate.new_core(
+        sm_count = len(outside.system.sms)
+        core = allocate.new_core(
             gpu,
-            len(outside.system.sms),
+            sm_count,
             resident,
             block_warps,
             NEVER,
@@ -56,15 +61,23 @@ class Engine:
             outside.collectors_of_a_slot,
             outside.behaviour.banks.added,
             outside.behaviour.stages,
+            outside.threads,
         )
-        self.core.machine[machine.EVERY_CYCLE] = every_cycle
-        self.core.machine[machine.IN_STEP] = outside.in_step
+        core.machine[machine.EVERY_CYCLE] = every_cycle
+        core.machine[machine.IN_STEP] = outside.behaviour.in_step
         if outside.has_design:
-            self.core.clock[clock.LEAST_OPS] += ROOM_FOR_HOOKS
-            self.core = allocate.more_room(self.core)
+            core.clock[clock.LEAST_OPS] += ROOM_FOR_HOOKS
+        self._threads = Threads(core, outside.threads, sm_count if busy is None else min(busy, sm_count))
+        if outside.has_design:
+            self._threads.more_room()
         self._outside = outside
         self._blocks: Iterator[ThreadBlocks] = iter(blocks)
-        self._entry = outside.entry(self.core, mode)
+        self._entry = outside.entry(core, mode)
+
+    @property
+    def core(self) -> Core:
+        """The arrays of the core; its clock is that of the whole run after `run`."""
+        return self._threads.core
 
     @property
     def cycles(self) -> int:
@@ -79,22 +92,29 @@ class Engine:
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
             with self._outside.watched():
-                status = self._entry(self.core, *self._outside.arguments(self.core))
+                status = self._threads.run(self._entry, list(self._arguments()))
             if status == NEEDS_BLOCKS:
                 self._feed()
             elif status == NEEDS_ROOM:
-                self.core = allocate.more_room(self.core)
+                self._threads.more_room()
             elif status == DONE:
                 break
             elif status == OVERFLOWED:
                 raise self._refusal()
             else:
                 raise self._stuck()
+        self._threads.gather()
+        self._outside.gather()
         self._outside.check()
+
+    def _arguments(self) -> Iterator[tuple[Any, ...]]:
+        """The arguments of the entry point, by thread."""
+        for member, core in enumerate(self._threads.cores):
+            yield core, *self._outside.arguments(core, member)
 
     def _refusal(self) -> TimingError:
         """The error for what hooks did wrong."""
-        design, found = self._outside.behaviour.name, int(self.core.clock[clock.OVERFLOW])
+        design, found = self._outside.behaviour.name, self._threads.overflow
         if found < 0:
             return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")
         return TimingError(
@@ -113,8 +133,7 @@ class Engine:
                 self.core.clock[clock.TOTAL_BLOCKS] = loaded
                 break
             batches.append(batch)
-        if batches:
-            self.core = more_blocks(self.core, batches)
+        self._threads.core = more_blocks(self.core, batches, self._threads.operations) if batches else self.core
 
     def _stuck(self) -> TimingError:
         """An error that names the warps that cannot continue: those that wait for tokens, else all."""

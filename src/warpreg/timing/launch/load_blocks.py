@@ -7,17 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, ops, warps
-from warpreg.timing.core.columns.typed import Array, array_of
+from warpreg.timing.core.columns.typed import Array, OpRow, array_of
 from warpreg.timing.core.state import Core
-from warpreg.timing.core.whole_columns import ops_of, warps_of
+from warpreg.timing.core.whole_columns import WholeColumns, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths
 
 
-def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
-    """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps."""
+def more_blocks(core: Core, batches: Sequence[ThreadBlocks], operations: Sequence[tuple[int, int]]) -> Core:
+    """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps.
+
+    ``operations``: the rows of those that may be in use, first ones and those after the last ones.
+    """
     pieces: list[Array] = []
-    size = _keep_resident(core, pieces)
+    size = _keep_resident(core, pieces, operations)
     starts = []
     for begins, visits, accesses in (_waiting(core), *map(_of_batch, batches)):
         starts.append(begins + np.array([size, size, size + visits.size, size + visits.size], np.int64))
@@ -49,7 +52,7 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
     return begins - first[[0, 0, 2, 2]], visits, records
 
 
-def _keep_resident(core: Core, pieces: list[Array]) -> int:
+def _keep_resident(core: Core, pieces: list[Array], operations: Sequence[tuple[int, int]]) -> int:
     """Keep the remaining visits and records of resident warps, records in flight included; returns their size."""
     size, width = 0, core.machine[machine.ROW]
     table = array_of(core.table)
@@ -66,8 +69,9 @@ def _keep_resident(core: Core, pieces: list[Array]) -> int:
         for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
             slots[column][slot] += moved[slot]
         size += pieces[-1].size
-    taken = ops_of(table, core.machine, core.clock[clock.FRESH_OP] // width)
-    by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
-    for column_of_op in (ops.RECORD, ops.CURSOR):
-        taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
+    for first, end in operations:
+        taken = WholeColumns[OpRow](table[first:end])
+        by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
+        for column_of_op in (ops.RECORD, ops.CURSOR):
+            taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
     return size

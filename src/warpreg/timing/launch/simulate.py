@@ -32,6 +32,7 @@ from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts,
 from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
+from warpreg.timing.launch.threads import BLOCKS_OF_THREAD, available_threads
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
@@ -51,6 +52,7 @@ def simulate(
     reach: bool = False,
     cold: bool = False,
     copies: Sequence[Copy] = (),
+    threads: int | None = None,
     **parameters: Any,
 ) -> TimingResult:
     """Time launches in sequence; their paths and addresses must have been recorded.
@@ -61,7 +63,10 @@ def simulate(
     ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
     ``window``: time only these thread blocks of each launch.  ``reach``: also say which level of memory warps waited
-    for.  Raises TimingError for a launch that does not fit an SM or was not recorded, and for a window that contains no
+    for.  ``threads``: threads that step the SMs of a launch together, with the same result, where the memory model and
+    the design allow it; by default, one per processor of this process, 1 in a worker process.
+
+    Raises TimingError for a launch that does not fit an SM or was not recorded, and for a window that contains no
     thread block of any launch.
     """
     described = load(machine) if isinstance(machine, str) else machine
@@ -69,9 +74,8 @@ def simulate(
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
     between = None if cold else Between(copies)
-    found = joined(
-        [_result(timed(one, described, chosen, registers, sms, window, mode, reach, between)) for one in launches]
-    )
+    options = registers, sms, window, mode, reach, between, threads
+    found = joined([_result(timed(one, described, chosen, *options)) for one in launches])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -113,6 +117,7 @@ def timed(
     mode: Mode = "compiled",
     reach: bool = False,
     between: Between | None = None,
+    threads: int | None = None,
 ) -> Timed:
     """Time one launch; parameters as in `simulate`.
 
@@ -123,7 +128,10 @@ def timed(
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
     machine = with_collectors(machine, behaviour.collectors)
     _check_cooperative(launch, machine, place.blocks)
-    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes), reach)
+    blocks_timed = math.prod(launch.grid) if window is None else min(window.count, math.prod(launch.grid))
+    count = _threads(threads, sms or machine.chip.sms, blocks_timed, behaviour, machine, mode)
+    system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
+    outside = Outside(behaviour, machine, system, reach)
     end = ALL_BLOCKS if window is None else window.first + window.count
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
@@ -142,6 +150,7 @@ def timed(
         resident=place.blocks,
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
         mode=mode,
+        busy=blocks_timed,
     )
     if between is not None:
         between.begin(outside.system, mode)
@@ -149,6 +158,16 @@ def timed(
     if between is not None:
         between.end(outside.system)
     return Timed(launch, machine, chosen, engine, outside, visits)
+
+
+def _threads(wanted: int | None, sms: int, blocks: int, behaviour: Behaviour, machine: Machine, mode: Mode) -> int:
+    """Threads that step the SMs of a launch of so many thread blocks: 1 where the order among SMs matters in every
+    cycle, and where hooks are checked.
+    """
+    if machine.memory.memory.model == "contention" or behaviour.in_step or behaviour.is_checked or mode != "compiled":
+        return 1
+    count = available_threads() if wanted is None else wanted
+    return max(1, min(count, sms, blocks // BLOCKS_OF_THREAD))
 
 
 def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.columns import days, nodes, scalars
+from warpreg.timing.memory.columns import days, nodes, outboxes, scalars
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
 
 BY_SM = 1 << (heap.ORDER_BITS - 1)
@@ -48,6 +48,31 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
             memory.days[day, days.FIRST_OF_SMS] = node + 1
         else:
             memory.nodes[before, nodes.NEXT] = node
+
+
+def send_to_leader(memory: Memory, time: int, node: int) -> None:
+    """In a thread other than the leader: `plan_by_sm` for the arrival of a request, to be done by the leader."""
+    own = memory.scalars[scalars.MEMBER]
+    memory.nodes[node, nodes.KEY] = time
+    memory.nodes[node, nodes.NEXT] = NONE
+    if memory.outboxes[own, outboxes.FIRST] == NONE:
+        memory.outboxes[own, outboxes.FIRST] = node
+    else:
+        memory.nodes[memory.outboxes[own, outboxes.LAST], nodes.NEXT] = node
+    memory.outboxes[own, outboxes.LAST] = node
+
+
+def empty_outboxes(memory: Memory) -> None:
+    """Schedule what the SMs of other threads have sent.  Events of one time are ordered by SM, so it does not matter
+    when.
+    """
+    for member in range(1, memory.scalars[scalars.MEMBERS]):
+        node = memory.outboxes[member, outboxes.FIRST]
+        memory.outboxes[member, outboxes.FIRST] = NONE
+        while node != NONE:
+            following = memory.nodes[node, nodes.NEXT]
+            plan_by_sm(memory, memory.nodes[node, nodes.KEY], nodes.ARRIVE, node)
+            node = following
 
 
 def next_planned(memory: Memory) -> int:

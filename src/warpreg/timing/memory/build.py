@@ -24,6 +24,7 @@ from warpreg.timing.memory.columns import (
     days,
     dram_banks,
     nodes,
+    outboxes,
     parameters,
     queues,
     scalars,
@@ -48,15 +49,32 @@ SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
 NODES_PER_TRANSACTION = 4
 """Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
+NODES_OF_SM = 2
+"""Those of them that the thread of its SM allocates and releases."""
 
 
-def for_machine(machine: Machine, sms: int | None = None, shared_bytes: int = 0) -> Memory:
+def for_machine(machine: Machine, sms: int | None = None, shared_bytes: int = 0, threads: int = 1) -> Memory:
     """An idle memory system of a machine, for ``sms`` SMs (default: all), each with ``shared_bytes`` of shared memory
-    in use.
+    in use.  So many ``threads`` may step the SMs together (`members`).
     """
     system = with_shared_memory(machine.memory, shared_bytes)
     latency = machine.latency
-    return build(system, sms or machine.chip.sms, machine.chip.clock_mhz, latency.dram, latency.texture)
+    return build(system, sms or machine.chip.sms, machine.chip.clock_mhz, latency.dram, latency.texture, threads)
+
+
+def members(memory: Memory) -> list[Memory]:
+    """The memory system as each thread sees it: the leader that looks ahead, and the others, which allocate nodes of
+    their own for what their SMs send.
+    """
+    leader, count = array_of(memory.scalars), len(memory.outboxes)
+    leader[scalars.MEMBERS] = count
+    found = [memory]
+    for member in range(1, count):
+        own = leader.copy()
+        own[scalars.MEMBER] = member
+        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * len(memory.returns)
+        found.append(memory._replace(scalars=cast(Any, own)))
+    return found
 
 
 def with_shared_memory(system: MemorySystem, shared_bytes: int) -> MemorySystem:
@@ -72,7 +90,9 @@ def with_shared_memory(system: MemorySystem, shared_bytes: int) -> MemorySystem:
     return replace(system, l1=replace(cache, bytes=ways * sets * LINE_BYTES, ways=ways))
 
 
-def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, texture_latency: int) -> Memory:
+def build(
+    system: MemorySystem, sms: int, clock_mhz: float, latency: int, texture_latency: int, threads: int = 1
+) -> Memory:
     """An idle memory system for ``sms`` SMs at ``clock_mhz``.
 
     ``latency`` and ``texture_latency`` are those of the fixed model, in cycles.
@@ -92,7 +112,7 @@ def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, textur
         _second_level(p, system.l2)
         _network(p, system.network)
         _dram(p, system.dram, clock_mhz)
-    return _arrays(p)
+    return _arrays(p, threads)
 
 
 def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
@@ -148,12 +168,13 @@ def _dram(p: Words[Parameters], dram: Dram, clock_mhz: float) -> None:
         p[parameter] = _ticks(clocks * scale)
 
 
-def _arrays(p: Words[Parameters]) -> Memory:
+def _arrays(p: Words[Parameters], threads: int) -> Memory:
     sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
     outstanding = sm_count * p[parameters.OUTSTANDING]
     lines1, sets1 = _cache(sm_count if p[parameters.HAS_L1] else 0, p[parameters.SETS1], p[parameters.WAYS1])
     lines2, sets2 = _cache(slice_count, p[parameters.SETS2], p[parameters.WAYS2])
-    node_rows = _unset(NODES_PER_TRANSACTION * outstanding if p[parameters.MODEL] != FIXED else 1, nodes.COUNT)
+    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
+    node_rows = _unset(each * outstanding if p[parameters.MODEL] != FIXED else 1, nodes.COUNT)
     made: dict[str, Any] = {
         "parameters": p,
         "scalars": np.zeros(scalars.COUNT, np.int64),
@@ -175,6 +196,7 @@ def _arrays(p: Words[Parameters]) -> Memory:
         "queues": _zeros(_place_queues(p), queues.COUNT),
         "routers": _zeros(2 * p[parameters.ROUTERS], ROUTER_FIELDS),
         "counts": _zeros(sm_count, counts.COUNT),
+        "outboxes": np.full((threads, outboxes.COUNT), NONE, np.int64),
     }
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
@@ -242,4 +264,4 @@ def _buckets(lines: int) -> int:
 
 def counters(memory: Memory) -> dict[str, Any]:
     """The counters, summed over the SMs."""
-    return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist(), strict=True))
+    return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist(), strict=False))

@@ -12,7 +12,7 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import first_level, network, second_level
-from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
+from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
 from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices, sms
 from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
@@ -33,6 +33,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     A request reaches its slice after the latencies of the first-level cache (if it passes through it), of the network
     and of the second-level cache.  An answer reaches its SM after that of the network.
     """
+    empty_outboxes(memory)
     p = memory.parameters
     way = p[parameters.NETWORK_LATENCY]
     first = min(soonest, next_planned(memory) + way)

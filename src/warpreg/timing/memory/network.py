@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.memory import linked_queues
-from warpreg.timing.memory.agenda import next_planned, plan, plan_by_sm
+from warpreg.timing.memory.agenda import next_planned, plan, plan_by_sm, send_to_leader
 from warpreg.timing.memory.columns import nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.layout import CACHED, Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
@@ -29,7 +29,10 @@ def inject(memory: Memory, node: int, time: int) -> None:
         start = max(time, memory.sms[sm, sms.INJECT_AT])
         memory.sms[sm, sms.INJECT_AT] = start + flits
         there = start + flits - 1 + p[parameters.NETWORK_LATENCY]
-        plan_by_sm(memory, there + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
+        if memory.scalars[scalars.MEMBER] == 0:
+            plan_by_sm(memory, there + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
+        else:
+            send_to_leader(memory, there + p[parameters.L2_LATENCY], node)
     else:
         memory.queues[_entry(memory, sm, memory.nodes[node, nodes.LINE]), queues.EXPECTED] += 1
         plan(memory, time, nodes.LEAVE, node)

@@ -6,12 +6,14 @@ from typing import Any
 
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, machine, schedulers, sms
+from warpreg.timing.core.columns.team import COMMON, NEXT_BLOCK
 from warpreg.timing.core.columns.typed import NEVER, NONE, SmRow
 from warpreg.timing.core.inflight import next_due
 from warpreg.timing.core.prefetch import prefetch
-from warpreg.timing.core.rows import scheduler_at, sm_rows
+from warpreg.timing.core.rows import scheduler_at, sms_from
 from warpreg.timing.core.state import Core
-from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
+from warpreg.timing.core.status import DONE, GOING, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
+from warpreg.timing.sm import team
 from warpreg.timing.sm.block_dispatch import has_room, leave, place
 from warpreg.timing.sm.issue import release_barriers, take_turn
 from warpreg.timing.sm.load_store_unit import expect_head, send_one
@@ -24,43 +26,61 @@ PATIENCE = 4_000_000
 
 
 def run(c: Core, memory: Any, d: Any) -> int:
-    """Run until all thread blocks are done (DONE), the core needs more thread blocks or more operations, or no event
-    remains (STUCK).
+    """Run until all thread blocks are done (DONE), the core needs more thread blocks or more operations, no event
+    remains (STUCK), or another thread has stopped (STOPPED).
 
     SMs interact through memory and through the dispatch of thread blocks.  Memory states how many cycles each SM may be
-    stepped before the next SM, so the state of an SM stays in the caches of the host.
+    stepped before the next SM, so the state of an SM stays in the caches of the host, and several threads may step SMs
+    at the same time.
     """
+    team.begin_window(c)
     while True:
         status = _step_all(c, memory, d)
-        if status != DONE or c.clock[clock.ENDED_BLOCKS] == c.clock[clock.TOTAL_BLOCKS]:
+        if status == DONE:
+            status = team.arrive(c, _soonest(c, memory))
+        if status == DONE:
+            status = _look_ahead(c, memory)
+        if status != GOING:
+            team.stop(c)
             return status
-        before = c.clock[clock.UNTIL]
-        until = ports.look_ahead(memory, _soonest(c, memory), before)
-        if until >= NEVER or until - c.clock[clock.LAST_PROGRESS] > PATIENCE:
-            return STUCK
-        if c.machine[machine.IN_STEP] != 0:
-            until = min(until, max(before, _soonest(c, memory)) + 1)
-        c.clock[clock.UNTIL] = until
+        team.begin_window(c)
+
+
+def _look_ahead(c: Core, memory: Any) -> int:
+    """Let memory look ahead while no SM is stepped; returns GOING, or why the run ends."""
+    if team.ended_blocks(c) == c.clock[clock.TOTAL_BLOCKS]:
+        return DONE
+    before, soonest = c.clock[clock.UNTIL], team.soonest_of_all(c)
+    until = ports.look_ahead(memory, soonest, before)
+    if until >= NEVER or until - team.last_progress(c) > PATIENCE:
+        return STUCK
+    if c.machine[machine.IN_STEP] != 0:
+        until = min(until, max(before, _soonest(c, memory)) + 1)
+    team.go_on(c, team.end_of_window(c, max(before, soonest), until))
+    return GOING
 
 
 def _soonest(c: Core, memory: Any) -> int:
-    """The earliest cycle in which an SM must be stepped, as far as known."""
+    """The earliest cycle in which an SM of this thread must be stepped, as far as known."""
     soonest = NEVER
-    for sm in sm_rows(c.machine[machine.SMS]):
+    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
         soonest = min(soonest, c.table[sm, sms.DUE], ports.next_return(memory, sm))
     return soonest
 
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
-    """Step each SM up to UNTIL; SMs with room receive thread blocks by cycle, then by SM."""
+    """Step each SM of this thread up to UNTIL; SMs with room receive thread blocks by cycle, then by SM."""
     turn: int = NONE
+    c.clock[clock.REST] = NONE
     while True:
-        for sm in sm_rows(c.machine[machine.SMS]):
+        for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
             status = DONE
             if turn != NONE:
                 if c.table[sm, sms.TAKES_BLOCK_AT] != turn:
                     continue
-                status = _place(c, d, sm)
+                status = team.await_turn(c, sm)
+                if status == DONE:
+                    status = _place(c, d, sm)
             if status == DONE:
                 status = _step_one(c, memory, d, sm)
             if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
@@ -68,12 +88,14 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
             if status != DONE:
                 return status
         if c.clock[clock.PLACING] == 0:
+            team.state_bound(c, team.turn_of(team.FIRST_SM, c.clock[clock.UNTIL]))
             return DONE
         turn = _first_to_place(c)
 
 
 def _place(c: Core, d: Any, sm: SmRow) -> int:
     """Dispatch a thread block, if any is left, to the SM whose turn it is."""
+    c.clock[clock.NEXT_BLOCK] = c.team[COMMON, NEXT_BLOCK]
     if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS]:
         if c.clock[clock.NEXT_BLOCK] == c.clock[clock.LOADED_BLOCKS]:
             return NEEDS_BLOCKS
@@ -83,15 +105,16 @@ def _place(c: Core, d: Any, sm: SmRow) -> int:
         place(c, d, sm, now)
         ports.queue_extras(c, sm)
         c.table[sm, sms.DUE] = now + 1
+        c.team[COMMON, NEXT_BLOCK] = c.clock[clock.NEXT_BLOCK]
     c.table[sm, sms.TAKES_BLOCK_AT] = NONE
     c.clock[clock.PLACING] -= 1
     return DONE
 
 
 def _first_to_place(c: Core) -> int:
-    """The first cycle at whose end an SM has room."""
+    """The first cycle at whose end an SM of this thread has room."""
     first = NEVER
-    for sm in sm_rows(c.machine[machine.SMS]):
+    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
         if c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
             first = min(first, c.table[sm, sms.TAKES_BLOCK_AT])
     return first
@@ -106,6 +129,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
             break
         if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
             return NEEDS_ROOM
+        team.step_begins(c, sm, now)
         if back <= now:
             ports.settle(memory, sm, now)
             prefetch(c.rows, ports.awaited(memory, sm))

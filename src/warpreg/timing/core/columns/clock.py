@@ -1,14 +1,14 @@
-"""The clock: state of the whole run."""
+"""The clock: state of the whole run; if several threads step its SMs, each has a clock of its own."""
 
 from __future__ import annotations
 
 from warpreg.gpu.pipes import PIPES
-from warpreg.timing.core.columns.typed import Clock, Column, OpRow
+from warpreg.timing.core.columns.typed import Clock, Column, OpRow, SmRow
 
 _Word = Column[Clock, int]
 
 UNTIL = _Word(0)  # SMs may be stepped up to this cycle, exclusive
-NEXT_BLOCK = _Word(1)  # thread block that is dispatched next
+NEXT_BLOCK = _Word(1)  # thread block that is dispatched next; a later one may be if other threads dispatch too
 LOADED_BLOCKS = _Word(2)
 FIRST_LOADED = _Word(3)  # thread block of the first entry at STARTS
 TOTAL_BLOCKS = _Word(4)
@@ -37,4 +37,10 @@ SHARED_READS = _Word(26)  # words read together with another one of their instru
 SHARED_ACROSS = _Word(27)  # words read together with one of another instruction
 DISPATCHED = _Word(28)  # + pipe: instructions dispatched
 WAITED = _Word(28 + len(PIPES))  # + level of memory: cycles in which warps waited for it, in a run that asks
-COUNT = 31 + len(PIPES)
+MEMBER = _Word(31 + len(PIPES))  # number of its thread; 0 is the leader
+MEMBERS = _Word(32 + len(PIPES))  # threads
+MEETINGS = _Word(33 + len(PIPES))  # meetings of the threads since they were started
+REST = _Word(34 + len(PIPES))  # turn of its next SM with room; NONE while no SM receives a thread block
+FIRST_SM = Column[Clock, SmRow](35 + len(PIPES))  # first of the SMs that it steps
+END_SM = _Word(36 + len(PIPES))  # SM after the last one
+COUNT = 37 + len(PIPES)

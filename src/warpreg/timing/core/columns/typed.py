@@ -42,6 +42,9 @@ Machine = NewType("Machine", int)
 Clock = NewType("Clock", int)
 """Types of the single rows ``Core.machine`` and ``Core.clock``."""
 
+TeamRow = NewType("TeamRow", int)
+"""A row of ``Core.team``."""
+
 R = TypeVar("R")
 V = TypeVar("V")
 RowT = TypeVar("RowT", bound=Row)

@@ -1,4 +1,4 @@
-"""State of the whole memory system."""
+"""State of the whole memory system; of the threads that step its SMs, each has scalars of its own."""
 
 from __future__ import annotations
 
@@ -23,4 +23,6 @@ EVICTED_LINE = _Word(10)  # their line
 FOUND = _Word(11)  # line that it found or allocated
 WOKEN_ANY = _Word(12)  # whether any SM is woken
 DRAM_AT = _Word(13)  # cycle in which a DRAM controller may have work
-COUNT = 14
+MEMBER = _Word(14)  # number of the thread that has these scalars, among those that step the SMs together
+MEMBERS = _Word(15)
+COUNT = 16

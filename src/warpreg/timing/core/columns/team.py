@@ -1,0 +1,27 @@
+"""The team: words through which the threads that step the SMs of one run agree.
+
+Row 0 is common to all; row 1 + member belongs to one thread, which alone writes it.  Words that others wait for are in
+cache lines of the host of their own.
+"""
+
+from __future__ import annotations
+
+from warpreg.timing.core.columns.typed import Column, TeamRow
+
+_Word = Column[TeamRow, int]
+
+UNTIL = _Word(0)  # common: SMs may be stepped up to this cycle, exclusive
+NEXT_BLOCK = _Word(1)  # common: thread block that is dispatched next
+WINDOW = _Word(2)  # common: cycles that SMs are stepped at a time, at most
+PLACED = _Word(3)  # common: NEXT_BLOCK at the last meeting
+MEETINGS = _Word(16)  # common: meetings that are over
+STOP = _Word(32)  # common: whether a member has left, so that all must
+
+ENDED = _Word(0)  # of a member: thread blocks that ended
+PROGRESS = _Word(1)  # last cycle in which an instruction issued
+SOONEST = _Word(2)  # the earliest cycle in which one of its SMs must be stepped
+ARRIVED = _Word(16)  # meetings that it has reached
+BOUND = _Word(32)  # turn before which its SMs take no more thread blocks (`warpreg.timing.sm.team`)
+COUNT = 48
+
+COMMON = TeamRow(0)

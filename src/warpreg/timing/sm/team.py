@@ -1,0 +1,169 @@
+"""Several threads step the SMs of one run, with the same results as one.
+
+Each thread steps consecutive SMs.  They interact through memory and through the dispatch of
+thread blocks only:
+
+- Memory states up to which cycle all answers are known.  All threads step their SMs up to there and *meet*; one of
+  them, the leader, then lets memory look ahead.
+- Thread blocks are dispatched by cycle, then by SM: a *turn*.  A thread states a bound: its SMs take no thread block
+  before that turn.  An SM takes one when the bounds of all other threads are after its own turn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing.core.columns import clock, machine, sms, team
+from warpreg.timing.core.columns.typed import NEVER, NONE, Column, SmRow, TeamRow
+from warpreg.timing.core.rows import sms_from
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.status import DONE, GOING, STOPPED
+from warpreg.timing.core.team_words import publish, seen, wait_a_little
+
+FIRST_SM = SmRow(0)
+SM_BITS = 20
+LONGEST_WINDOW, SHORTEST_WINDOW = 4096, 64
+"""Cycles between meetings, at most; shorter where many thread blocks are dispatched, because SMs wait for turns."""
+
+
+def row_of(member: int) -> TeamRow:
+    """The row of a thread."""
+    row: Any = 1 + member
+    return row
+
+
+def turn_of(sm: SmRow, cycle: int) -> int:
+    """A number for an SM in a cycle, in the order of dispatch."""
+    return cycle << SM_BITS | sm
+
+
+def state_bound(c: Core, turn: int) -> None:
+    """The SMs of this thread take no thread block before ``turn``."""
+    if c.clock[clock.MEMBERS] > 1:
+        publish(c.team, row_of(c.clock[clock.MEMBER]), team.BOUND, turn)
+
+
+def step_begins(c: Core, sm: SmRow, now: int) -> None:
+    """An SM that has received a thread block is stepped in cycle ``now``."""
+    if c.clock[clock.REST] != NONE:
+        state_bound(c, min(c.clock[clock.REST], turn_of(sm, now)))
+
+
+def await_turn(c: Core, sm: SmRow) -> int:
+    """Wait for the turn of the first SM of this thread with room; returns DONE, or STOPPED."""
+    members = c.clock[clock.MEMBERS]
+    if members == 1:
+        return DONE
+    turn = turn_of(sm, c.table[sm, sms.TAKES_BLOCK_AT])
+    c.clock[clock.REST] = _rest(c, sm)
+    state_bound(c, turn)
+    for member in range(members):
+        turns = 0
+        while member != c.clock[clock.MEMBER] and seen(c.team, row_of(member), team.BOUND) <= turn:
+            if seen(c.team, team.COMMON, team.STOP) != 0:
+                return STOPPED
+            turns = wait_a_little(turns)
+    return DONE
+
+
+def _rest(c: Core, sm: SmRow) -> int:
+    """The first turn of the other SMs of this thread."""
+    rest = turn_of(FIRST_SM, c.clock[clock.UNTIL])
+    for other in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
+        if other != sm and c.table[other, sms.TAKES_BLOCK_AT] != NONE:
+            rest = min(rest, turn_of(other, c.table[other, sms.TAKES_BLOCK_AT]))
+    return rest
+
+
+def arrive(c: Core, soonest: int) -> int:
+    """All SMs of this thread have been stepped: wait for the others, and, if not the leader, for its decision.
+
+    Returns DONE in the leader once all have arrived, GOING in the others when they may go on, or STOPPED.
+    """
+    member, members = c.clock[clock.MEMBER], c.clock[clock.MEMBERS]
+    own = row_of(member)
+    c.team[own, team.ENDED] = c.clock[clock.ENDED_BLOCKS]
+    c.team[own, team.PROGRESS] = c.clock[clock.LAST_PROGRESS]
+    c.team[own, team.SOONEST] = soonest
+    if members == 1:
+        return DONE
+    c.clock[clock.MEETINGS] += 1
+    meeting = c.clock[clock.MEETINGS]
+    publish(c.team, own, team.ARRIVED, meeting)
+    if member != 0:
+        return _await(c, team.COMMON, team.MEETINGS, meeting, GOING)
+    status = DONE
+    for other in range(1, members):
+        if status == DONE:
+            status = _await(c, row_of(other), team.ARRIVED, meeting, DONE)
+    return status
+
+
+def _await(c: Core, row: TeamRow, column: Column[TeamRow, int], value: int, there: int) -> int:
+    """Wait until a word has a value; returns ``there``, or STOPPED."""
+    turns = 0
+    while True:
+        stopped = seen(c.team, team.COMMON, team.STOP)
+        if seen(c.team, row, column) == value:
+            return there
+        if stopped != 0:
+            return STOPPED
+        turns = wait_a_little(turns)
+
+
+def go_on(c: Core, until: int) -> None:
+    """The leader lets all threads step their SMs up to ``until``."""
+    c.team[team.COMMON, team.UNTIL] = until
+    if c.clock[clock.MEMBERS] > 1:
+        publish(c.team, team.COMMON, team.MEETINGS, c.clock[clock.MEETINGS])
+
+
+def stop(c: Core) -> None:
+    """This thread leaves, so that all others do."""
+    if c.clock[clock.MEMBERS] > 1:
+        publish(c.team, team.COMMON, team.STOP, 1)
+
+
+def begin_window(c: Core) -> None:
+    """After a meeting: know what the leader has decided."""
+    c.clock[clock.UNTIL] = c.team[team.COMMON, team.UNTIL]
+    c.clock[clock.NEXT_BLOCK] = c.team[team.COMMON, team.NEXT_BLOCK]
+
+
+def ended_blocks(c: Core) -> int:
+    """Thread blocks that have ended."""
+    total = 0
+    for member in range(c.clock[clock.MEMBERS]):
+        total += c.team[row_of(member), team.ENDED]
+    return total
+
+
+def last_progress(c: Core) -> int:
+    """The last cycle in which an instruction issued."""
+    last = 0
+    for member in range(c.clock[clock.MEMBERS]):
+        last = max(last, c.team[row_of(member), team.PROGRESS])
+    return last
+
+
+def soonest_of_all(c: Core) -> int:
+    """The earliest cycle in which an SM must be stepped."""
+    soonest = NEVER
+    for member in range(c.clock[clock.MEMBERS]):
+        soonest = min(soonest, c.team[row_of(member), team.SOONEST])
+    return soonest
+
+
+def end_of_window(c: Core, first: int, until: int) -> int:
+    """The next meeting, ``until`` at the latest; SMs are stepped from cycle ``first`` on."""
+    if c.clock[clock.MEMBERS] == 1:
+        return until
+    placed = c.team[team.COMMON, team.NEXT_BLOCK] - c.team[team.COMMON, team.PLACED]
+    c.team[team.COMMON, team.PLACED] += placed
+    window = c.team[team.COMMON, team.WINDOW]
+    if 4 * placed > c.machine[machine.SMS]:
+        window = max(SHORTEST_WINDOW, window // 2)
+    elif 16 * placed < c.machine[machine.SMS]:
+        window = min(LONGEST_WINDOW, 2 * window)
+    c.team[team.COMMON, team.WINDOW] = window
+    return min(until, first + window)
