@@ -32,6 +32,11 @@ else:
     sm_rows = sms_from = range
 
 
+def following(sm: SmRow) -> Any:
+    """The next SM."""
+    return sm + 1
+
+
 def _row(c: Core, index: int) -> Any:
     """The row at an index of ``table``."""
     return index * c.machine[machine.ROW]

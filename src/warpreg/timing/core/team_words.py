@@ -6,7 +6,7 @@ from warpreg.jit.natives import native
 from warpreg.timing.core import thread_intrinsics
 from warpreg.timing.core.columns.typed import Column, Table, TeamRow
 
-SPINS, YIELDS = 4000, 64
+SPINS, YIELDS = 10_000, 64
 """Turns of a waiting thread before it lets others run, and before it sleeps."""
 
 

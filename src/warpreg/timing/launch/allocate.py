@@ -26,7 +26,7 @@ from warpreg.timing.core.columns import (
     warps,
 )
 from warpreg.timing.core.columns import typed as columns
-from warpreg.timing.core.columns.typed import NONE, SET_SIZE, Array, Words, array_of
+from warpreg.timing.core.columns.typed import NEVER, NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.state import FRONT, Core
 from warpreg.timing.feed.kernel_table import Table
@@ -94,6 +94,7 @@ def new_core(
         units=np.zeros(sm_count * unit_count, np.int64),
         sequences=np.zeros(max(1, sm_count * m[machine.COLLECTORS]), np.int64),
         clock=cast(Any, np.zeros(clock.COUNT, np.int64)),
+        turns=np.full(sm_count, NEVER, np.int64),
         team=cast(Any, np.zeros((1 + threads, team.COUNT), np.int64)),
     )
     core.clock[clock.FREE_OP] = NONE

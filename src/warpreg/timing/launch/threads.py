@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, team
-from warpreg.timing.core.columns.typed import OpRow, Row, SmRow, TeamRow, array_of
+from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, SmRow, TeamRow, array_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STOPPED, STUCK
 from warpreg.timing.core.whole_columns import WholeColumns
@@ -89,6 +89,7 @@ class Threads:
         words = WholeColumns[TeamRow](array_of(self.core.team))
         for column in (team.ARRIVED, team.BOUND, team.MEETINGS, team.STOP):
             words[column] = 0
+        words[team.AWAITS] = NEVER
         for one in self.cores:
             one.clock[clock.MEETINGS] = 0
         found = _side_by_side([(entry, given) for given in arguments], array_of(self.core.team))

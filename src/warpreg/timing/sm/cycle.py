@@ -10,7 +10,7 @@ from warpreg.timing.core.columns.team import COMMON, NEXT_BLOCK
 from warpreg.timing.core.columns.typed import NEVER, NONE, SmRow
 from warpreg.timing.core.inflight import next_due
 from warpreg.timing.core.prefetch import prefetch
-from warpreg.timing.core.rows import scheduler_at, sms_from
+from warpreg.timing.core.rows import following, scheduler_at, sms_from
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, GOING, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
 from warpreg.timing.sm import team
@@ -70,27 +70,29 @@ def _soonest(c: Core, memory: Any) -> int:
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
     """Step each SM of this thread up to UNTIL; SMs with room receive thread blocks by cycle, then by SM."""
-    turn: int = NONE
+    sm = c.clock[clock.FIRST_SM]
+    is_first_pass = True
     c.clock[clock.REST] = NONE
     while True:
-        for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
-            status = DONE
-            if turn != NONE:
-                if c.table[sm, sms.TAKES_BLOCK_AT] != turn:
-                    continue
-                status = team.await_turn(c, sm)
-                if status == DONE:
-                    status = _place(c, d, sm)
+        status = DONE
+        if not is_first_pass and c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
+            status = team.await_turn(c, sm)
             if status == DONE:
-                status = _step_one(c, memory, d, sm)
-            if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
                 status = _place(c, d, sm)
-            if status != DONE:
-                return status
-        if c.clock[clock.PLACING] == 0:
-            team.state_bound(c, team.turn_of(team.FIRST_SM, c.clock[clock.UNTIL]))
-            return DONE
-        turn = _first_to_place(c)
+        if status == DONE:
+            status = _step_one(c, memory, d, sm)
+        if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
+            status = _place(c, d, sm)
+            c.turns[sm] = NEVER
+        if status != DONE:
+            return status
+        if is_first_pass:
+            sm = following(sm)
+            is_first_pass = sm < c.clock[clock.END_SM]
+        if not is_first_pass:
+            sm = team.next_in_turn(c)
+            if sm == NONE:
+                return DONE
 
 
 def _place(c: Core, d: Any, sm: SmRow) -> int:
@@ -107,29 +109,24 @@ def _place(c: Core, d: Any, sm: SmRow) -> int:
         c.table[sm, sms.DUE] = now + 1
         c.team[COMMON, NEXT_BLOCK] = c.clock[clock.NEXT_BLOCK]
     c.table[sm, sms.TAKES_BLOCK_AT] = NONE
-    c.clock[clock.PLACING] -= 1
     return DONE
 
 
-def _first_to_place(c: Core) -> int:
-    """The first cycle at whose end an SM of this thread has room."""
-    first = NEVER
-    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
-        if c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
-            first = min(first, c.table[sm, sms.TAKES_BLOCK_AT])
-    return first
-
-
 def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
-    """Step an SM in cycles with events, up to UNTIL or until it waits for its turn to receive a thread block."""
+    """Step an SM in cycles with events, up to UNTIL, until it waits for its turn to receive a thread block, or until
+    other SMs must be stepped first.
+    """
+    c.turns[sm] = NEVER
     while c.table[sm, sms.TAKES_BLOCK_AT] == NONE:
         back = ports.next_return(memory, sm)
         now = min(c.table[sm, sms.DUE], back)
         if now >= c.clock[clock.UNTIL]:
-            break
+            return DONE
         if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
             return NEEDS_ROOM
-        team.step_begins(c, sm, now)
+        if team.others_are_first(c, sm, now):
+            c.turns[sm] = team.turn_of(sm, now)
+            return DONE
         if back <= now:
             ports.settle(memory, sm, now)
             prefetch(c.rows, ports.awaited(memory, sm))
@@ -141,7 +138,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
             return OVERFLOWED
         if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS] and has_room(c, sm):
             c.table[sm, sms.TAKES_BLOCK_AT] = now
-            c.clock[clock.PLACING] += 1
+    c.turns[sm] = team.turn_of(sm, c.table[sm, sms.TAKES_BLOCK_AT])
     return DONE
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core.columns import clock, machine, sms, team
+from warpreg.timing.core.columns import clock, machine, team
 from warpreg.timing.core.columns.typed import NEVER, NONE, Column, SmRow, TeamRow
 from warpreg.timing.core.rows import sms_from
 from warpreg.timing.core.state import Core
@@ -43,36 +43,60 @@ def state_bound(c: Core, turn: int) -> None:
         publish(c.team, row_of(c.clock[clock.MEMBER]), team.BOUND, turn)
 
 
-def step_begins(c: Core, sm: SmRow, now: int) -> None:
-    """An SM that has received a thread block is stepped in cycle ``now``."""
-    if c.clock[clock.REST] != NONE:
-        state_bound(c, min(c.clock[clock.REST], turn_of(sm, now)))
+def others_are_first(c: Core, sm: SmRow, now: int) -> bool:
+    """Whether other SMs of this thread must be stepped before this one in cycle ``now``: another thread waits for them.
+
+    A thread that waits for all SMs of this one to reach this cycle is told.  Others are not, because a word that one
+    thread writes and another reads costs as much as a step.
+    """
+    if c.clock[clock.REST] == NONE:
+        return False
+    turn = turn_of(sm, now)
+    for member in range(c.clock[clock.MEMBERS]):
+        awaited = seen(c.team, row_of(member), team.AWAITS)
+        if awaited < turn:
+            if awaited >= c.clock[clock.REST]:
+                return True
+            state_bound(c, min(c.clock[clock.REST], turn))
+    return False
+
+
+def next_in_turn(c: Core) -> SmRow:
+    """Of the SMs of this thread that must be stepped or receive a thread block before UNTIL, the one whose turn is
+    first; NONE if there is none.
+    """
+    first, rest = NEVER, turn_of(FIRST_SM, c.clock[clock.UNTIL])
+    chosen: SmRow = NONE
+    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
+        turn = c.turns[sm]
+        if turn < first:
+            rest = min(rest, first)
+            first = turn
+            chosen = sm
+        else:
+            rest = min(rest, turn)
+    if c.clock[clock.MEMBERS] > 1:
+        c.clock[clock.REST] = rest
+        state_bound(c, min(first, rest))
+    return chosen
 
 
 def await_turn(c: Core, sm: SmRow) -> int:
-    """Wait for the turn of the first SM of this thread with room; returns DONE, or STOPPED."""
-    members = c.clock[clock.MEMBERS]
+    """Wait for the turn of the first SM of this thread; returns DONE, or STOPPED."""
+    members, own = c.clock[clock.MEMBERS], row_of(c.clock[clock.MEMBER])
     if members == 1:
         return DONE
-    turn = turn_of(sm, c.table[sm, sms.TAKES_BLOCK_AT])
-    c.clock[clock.REST] = _rest(c, sm)
-    state_bound(c, turn)
+    turn = c.turns[sm]
     for member in range(members):
-        turns = 0
-        while member != c.clock[clock.MEMBER] and seen(c.team, row_of(member), team.BOUND) <= turn:
-            if seen(c.team, team.COMMON, team.STOP) != 0:
-                return STOPPED
-            turns = wait_a_little(turns)
+        if member != c.clock[clock.MEMBER] and seen(c.team, row_of(member), team.BOUND) <= turn:
+            publish(c.team, own, team.AWAITS, turn)
+            turns = 0
+            while seen(c.team, row_of(member), team.BOUND) <= turn:
+                if seen(c.team, team.COMMON, team.STOP) != 0:
+                    return STOPPED
+                turns = wait_a_little(turns)
+    publish(c.team, own, team.AWAITS, NEVER)
     return DONE
-
-
-def _rest(c: Core, sm: SmRow) -> int:
-    """The first turn of the other SMs of this thread."""
-    rest = turn_of(FIRST_SM, c.clock[clock.UNTIL])
-    for other in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
-        if other != sm and c.table[other, sms.TAKES_BLOCK_AT] != NONE:
-            rest = min(rest, turn_of(other, c.table[other, sms.TAKES_BLOCK_AT]))
-    return rest
 
 
 def arrive(c: Core, soonest: int) -> int:

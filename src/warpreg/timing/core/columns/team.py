@@ -22,6 +22,7 @@ PROGRESS = _Word(1)  # last cycle in which an instruction issued
 SOONEST = _Word(2)  # the earliest cycle in which one of its SMs must be stepped
 ARRIVED = _Word(16)  # meetings that it has reached
 BOUND = _Word(32)  # turn before which its SMs take no more thread blocks (`warpreg.timing.sm.team`)
-COUNT = 48
+AWAITS = _Word(48)  # turn that it waits for, NEVER if it does not wait
+COUNT = 64
 
 COMMON = TeamRow(0)
