@@ -62,7 +62,7 @@ def agreed(
     machine = machine_with_memory(sm, latency, interval, sms, resident)
     own = replace(sm, texture_latency=latency)
     slow = timed(launched, own, PackageMemory(machine, sms), sms, resident, design, **parameters)
-    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, None, **parameters))
+    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, None, 1, **parameters))
     return slow
 
 
@@ -75,6 +75,7 @@ def fast(
     every_cycle: bool = False,
     design: Design | None = None,
     contents: SecondLevel | None = None,
+    threads: int = 1,
     **parameters: Value,
 ) -> Fast:
     """What the fast core makes of it, with ``contents`` in the second-level cache."""
@@ -88,7 +89,7 @@ def fast(
         lanes=lanes,
     )
     machine = with_collectors(machine, behaviour.collectors)
-    outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
+    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, threads=threads))
     if contents is not None:
         put(outside.system, contents)
     visits = Visits(launched.kernel)

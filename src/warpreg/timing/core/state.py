@@ -24,8 +24,9 @@ class Core(NamedTuple):
     and last entry of each bucket, ``units`` the cycle in which each function unit is free, and ``sequences`` the issue
     order of what each collector holds.
 
-    Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.  ``turns`` of
-    SMs: when they must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not before UNTIL.
+    Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.
+    ``turns`` of SMs: when they must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not
+    before UNTIL.
     """
 
     machine: Words[Machine]

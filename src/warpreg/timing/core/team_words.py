@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from warpreg.jit.natives import native
 from warpreg.timing.core import thread_intrinsics
 from warpreg.timing.core.columns.typed import Column, Table, TeamRow
 
+SLEEP_US = thread_intrinsics.SLEEP_US
 SPINS, YIELDS = 10_000, 64
 """Turns of a waiting thread before it lets others run, and before it sleeps."""
 
@@ -24,17 +27,20 @@ def publish(team: Table[TeamRow], row: TeamRow, column: Column[TeamRow, int], va
 
 @native(thread_intrinsics.pause)
 def pause() -> None:
-    """Let the other hardware thread of the processor run for some cycles."""
+    """Let the other hardware thread of the processor run for some cycles; interpreted, another thread."""
+    time.sleep(0)
 
 
 @native(thread_intrinsics.let_others_run)
 def let_others_run() -> None:
     """Give the processor to another thread that could run, if there is one."""
+    time.sleep(0)
 
 
 @native(thread_intrinsics.sleep)
 def sleep() -> None:
     """Sleep for some ten microseconds."""
+    time.sleep(1e-6 * SLEEP_US)
 
 
 def wait_a_little(turns: int) -> int:

@@ -27,12 +27,13 @@ from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.errors import TimingError
+from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
-from warpreg.timing.launch.threads import BLOCKS_OF_THREAD, available_threads
+from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
@@ -129,7 +130,7 @@ def timed(
     machine = with_collectors(machine, behaviour.collectors)
     _check_cooperative(launch, machine, place.blocks)
     blocks_timed = math.prod(launch.grid) if window is None else min(window.count, math.prod(launch.grid))
-    count = _threads(threads, sms or machine.chip.sms, blocks_timed, behaviour, machine, mode)
+    count = min(sms or machine.chip.sms, _threads(threads, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
     outside = Outside(behaviour, machine, system, reach)
     end = ALL_BLOCKS if window is None else window.first + window.count
@@ -142,10 +143,11 @@ def timed(
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
         blocks = with_widths(blocks, trace, reader, mode)
     visits = Visits(kernel, launch.kernel)
+    timed_blocks = visits.of(blocks if window is None else window.of(blocks))
     engine = Engine(
         kernel,
         machine,
-        visits.of(blocks if window is None else window.of(blocks)),
+        timed_blocks if count == 1 else ahead(timed_blocks),
         outside,
         resident=place.blocks,
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
@@ -160,14 +162,18 @@ def timed(
     return Timed(launch, machine, chosen, engine, outside, visits)
 
 
-def _threads(wanted: int | None, sms: int, blocks: int, behaviour: Behaviour, machine: Machine, mode: Mode) -> int:
-    """Threads that step the SMs of a launch of so many thread blocks: 1 where the order among SMs matters in every
-    cycle, and where hooks are checked.
+def _threads(
+    wanted: int | None, launch: RecordedLaunch, machine: Machine, blocks: int, behaviour: Behaviour, mode: Mode
+) -> int:
+    """Threads that step the SMs for so many thread blocks of a launch: as many as ``wanted``, or as are worth it; 1 if
+    SMs meet in every cycle, and if hooks are checked.
     """
-    if machine.memory.memory.model == "contention" or behaviour.in_step or behaviour.is_checked or mode != "compiled":
+    if machine.memory.memory.model == "contention" or behaviour.in_step or behaviour.is_checked:
         return 1
-    count = available_threads() if wanted is None else wanted
-    return max(1, min(count, sms, blocks // BLOCKS_OF_THREAD))
+    if wanted is None:
+        instructions = getattr(launch, "warp_instructions", 0) * blocks // max(1, math.prod(launch.grid))
+        wanted = min(available_threads(), instructions // INSTRUCTIONS_OF_THREAD) if mode == "compiled" else 1
+    return max(1, min(wanted, blocks))
 
 
 def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) -> None:

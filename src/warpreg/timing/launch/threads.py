@@ -34,8 +34,8 @@ SUMMED = tuple(
 """Columns whose value of a run is the sum over all threads."""
 FIRST_TO_TELL = (OVERFLOWED, STUCK, NEEDS_ROOM, NEEDS_BLOCKS, DONE)
 """Of the reasons of several threads to stop, the one that counts."""
-BLOCKS_OF_THREAD = 2
-"""Thread blocks of a launch for each thread, at least."""
+INSTRUCTIONS_OF_THREAD = 25_000
+"""Warp-instructions of a launch for which another thread is started, at least."""
 
 Entry = Callable[..., int]
 

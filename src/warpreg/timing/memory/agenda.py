@@ -8,10 +8,13 @@ SM, whichever SM was stepped first.
 from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.columns import days, nodes, outboxes, scalars
+from warpreg.timing.memory.columns import days, nodes, scalars
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
 
+AHEAD = 8
+"""Requests of other threads between one that is prefetched and the one that is scheduled."""
 BY_SM = 1 << (heap.ORDER_BITS - 1)
 
 
@@ -52,14 +55,10 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
 
 def send_to_leader(memory: Memory, time: int, node: int) -> None:
     """In a thread other than the leader: `plan_by_sm` for the arrival of a request, to be done by the leader."""
-    own = memory.scalars[scalars.MEMBER]
-    memory.nodes[node, nodes.KEY] = time
-    memory.nodes[node, nodes.NEXT] = NONE
-    if memory.outboxes[own, outboxes.FIRST] == NONE:
-        memory.outboxes[own, outboxes.FIRST] = node
-    else:
-        memory.nodes[memory.outboxes[own, outboxes.LAST], nodes.NEXT] = node
-    memory.outboxes[own, outboxes.LAST] = node
+    first = memory.scalars[scalars.OUTBOX]
+    memory.outboxes[first, 0] += 1
+    row = first + memory.outboxes[first, 0]
+    memory.outboxes[row, 0], memory.outboxes[row, 1] = time, node
 
 
 def empty_outboxes(memory: Memory) -> None:
@@ -67,12 +66,11 @@ def empty_outboxes(memory: Memory) -> None:
     when.
     """
     for member in range(1, memory.scalars[scalars.MEMBERS]):
-        node = memory.outboxes[member, outboxes.FIRST]
-        memory.outboxes[member, outboxes.FIRST] = NONE
-        while node != NONE:
-            following = memory.nodes[node, nodes.NEXT]
-            plan_by_sm(memory, memory.nodes[node, nodes.KEY], nodes.ARRIVE, node)
-            node = following
+        first = member * memory.scalars[scalars.OUTBOX_ROWS]
+        for row in range(first + 1, first + 1 + memory.outboxes[first, 0]):
+            prefetch(memory.nodes, memory.outboxes[row + AHEAD, 1] * nodes.COUNT)
+            plan_by_sm(memory, memory.outboxes[row, 0], nodes.ARRIVE, memory.outboxes[row, 1])
+        memory.outboxes[first, 0] = 0
 
 
 def next_planned(memory: Memory) -> int:

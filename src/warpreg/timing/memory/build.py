@@ -16,6 +16,7 @@ from warpreg.timing.core.buffer_pool import room
 from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.whole_columns import WholeColumns
+from warpreg.timing.memory import agenda
 from warpreg.timing.memory.columns import (
     cache_lines,
     cache_sets,
@@ -24,7 +25,6 @@ from warpreg.timing.memory.columns import (
     days,
     dram_banks,
     nodes,
-    outboxes,
     parameters,
     queues,
     scalars,
@@ -66,12 +66,11 @@ def members(memory: Memory) -> list[Memory]:
     """The memory system as each thread sees it: the leader that looks ahead, and the others, which allocate nodes of
     their own for what their SMs send.
     """
-    leader, count = array_of(memory.scalars), len(memory.outboxes)
-    leader[scalars.MEMBERS] = count
+    leader = array_of(memory.scalars)
     found = [memory]
-    for member in range(1, count):
+    for member in range(1, int(leader[scalars.MEMBERS])):
         own = leader.copy()
-        own[scalars.MEMBER] = member
+        own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
         own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * len(memory.returns)
         found.append(memory._replace(scalars=cast(Any, own)))
     return found
@@ -196,7 +195,7 @@ def _arrays(p: Words[Parameters], threads: int) -> Memory:
         "queues": _zeros(_place_queues(p), queues.COUNT),
         "routers": _zeros(2 * p[parameters.ROUTERS], ROUTER_FIELDS),
         "counts": _zeros(sm_count, counts.COUNT),
-        "outboxes": np.full((threads, outboxes.COUNT), NONE, np.int64),
+        "outboxes": _outboxes(threads, NODES_OF_SM * outstanding if p[parameters.MODEL] == CACHED else 0),
     }
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
@@ -205,6 +204,7 @@ def _arrays(p: Words[Parameters], threads: int) -> Memory:
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
     memory.scalars[scalars.DRAM_AT] = NEVER
     memory.scalars[scalars.FREE_NODE] = NONE
+    memory.scalars[scalars.MEMBERS], memory.scalars[scalars.OUTBOX_ROWS] = threads, len(memory.outboxes) // threads
     return memory
 
 
@@ -241,6 +241,14 @@ def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
     words = make(size + HOST_LINE)
     begin = -(words.ctypes.data // words.itemsize) % HOST_LINE
     return words[begin:][:size].reshape(-1, columns)
+
+
+def _outboxes(threads: int, requests: int) -> Array:
+    """Empty outboxes for so many requests of each thread, and some that are prefetched behind them."""
+    each = 1 + requests + agenda.AHEAD if threads > 1 else 1
+    found = _unset(threads * each, 2)
+    found[::each] = 0
+    return found
 
 
 def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:

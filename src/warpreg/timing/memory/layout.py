@@ -17,7 +17,6 @@ from warpreg.timing.memory.columns.counts import Counts
 from warpreg.timing.memory.columns.days import Days
 from warpreg.timing.memory.columns.dram_banks import DramBanks
 from warpreg.timing.memory.columns.nodes import Nodes
-from warpreg.timing.memory.columns.outboxes import Outboxes
 from warpreg.timing.memory.columns.parameters import STRUCTURE, Parameters
 from warpreg.timing.memory.columns.queues import Queues
 from warpreg.timing.memory.columns.scalars import Scalars
@@ -43,7 +42,8 @@ class Memory(NamedTuple):
     in each WEEK of them; ``events`` is a heap of (time, node) for later ones.  ``returns`` is a heap of (time, ticket)
     per SM. ``routers`` of a mesh: when each of the five links is free (cycles), and the number of packets.
 
-    Threads that step the SMs together have the same arrays, but for the ``scalars``; each has an outbox.
+    Threads that step the SMs together have the same arrays, but for the ``scalars``.  ``outboxes`` are
+    rows of (time, node), as many for each thread: requests that its SMs have sent, until the leader schedules them.
     """
 
     parameters: Words[Parameters]
@@ -66,7 +66,7 @@ class Memory(NamedTuple):
     queues: Records[Queues]
     routers: Array
     counts: Records[Counts]
-    outboxes: Records[Outboxes]
+    outboxes: Array
 
 
 ROUTER_FIELDS = 6

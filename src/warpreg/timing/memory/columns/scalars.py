@@ -25,4 +25,6 @@ WOKEN_ANY = _Word(12)  # whether any SM is woken
 DRAM_AT = _Word(13)  # cycle in which a DRAM controller may have work
 MEMBER = _Word(14)  # number of the thread that has these scalars, among those that step the SMs together
 MEMBERS = _Word(15)
-COUNT = 16
+OUTBOX = _Word(16)  # first row of its outbox; the first word of that row is the number of rows in use after it
+OUTBOX_ROWS = _Word(17)  # rows of an outbox
+COUNT = 18

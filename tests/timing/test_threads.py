@@ -1,0 +1,133 @@
+"""Several threads that step the SMs of a run together: the results of one, bit for bit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.timing.both_cores import Fast, fast, machine_with_memory
+from tests.timing.launches import Launched
+from tests.timing.random_runs import Case, cases, launches
+from tests.timing.reference.machine import Banks, Sm
+from tests.timing.test_both_cores import machine_with
+
+from warpreg import simt, timing
+from warpreg.designs import load as load_design
+from warpreg.designs.interface.state import named_leaves
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.gpu import Machine, load
+from warpreg.timing import TimingResult
+from warpreg.timing.launch import allocate, engine
+from warpreg.timing.launch.simulate import timed
+from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD
+
+SMS = 3
+RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def often() -> Iterator[None]:
+    """Interpreted threads take turns after a few instructions, not after milliseconds; the core often stops for more
+    thread blocks and more operations.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "FEED_BLOCKS", 1)
+        patch.setattr(allocate, "OPS_PER_WARP", 1)
+        yield
+    sys.setswitchinterval(before)
+
+
+def everything(found: Fast) -> dict[str, Any]:
+    """What a run leaves."""
+    state: dict[str, Any] = dict(named_leaves(found.outside.state or ()))
+    left = {name: np.asarray(value).tolist() for name, value in state.items()}
+    return _numbers(found.result) | {"state": left, "levels": found.outside.integrals(found.result.cycles)}
+
+
+def _numbers(result: TimingResult) -> dict[str, Any]:
+    arrays: dict[str, NDArray[np.int64]] = {
+        "issued": result.issued,
+        "stalls by scheduler": result.stalls,
+        "memory cycles": result.memory_cycles,
+    }
+    return result.as_dict() | {name: array.tolist() for name, array in arrays.items()}
+
+
+def many(launched: Launched) -> Launched:
+    """The same launch with so many thread blocks that each SM receives several, one after another."""
+    return replace(launched, blocks=launched.blocks * 4)
+
+
+def machine_for(case: Case, model: str) -> Machine:
+    if model == "fixed":
+        return machine_with_memory(case.sm, case.latency, case.interval, SMS, case.resident)
+    return machine_with(replace(case, sms=SMS), "gtx480", model)
+
+
+@settings(max_examples=12, deadline=None)
+@given(cases, st.sampled_from(("fixed", "cached")))
+def test_threads_change_nothing(case: Case, model: str) -> None:
+    machine, launched = machine_for(case, model), many(case.launched)
+    one, *others = (everything(fast(launched, machine, SMS, case.resident, threads=count)) for count in (1, 2, SMS))
+    assert others == [one, one]
+
+
+@settings(max_examples=6, deadline=None)
+@given(launches(), st.sampled_from(("fixed", "cached")))
+def test_threads_change_nothing_of_a_design(launched: Launched, model: str) -> None:
+    """Tokens, wakes, extra accesses, tables, quantities over time, and state of warps, pairs, schedulers and SMs."""
+    own = Sm(slots=8, schedulers=2, banks=Banks(count=4, mapping="register", operand_ports=1))
+    machine = machine_for(Case(launched, own, SMS, 2, 20, 1), model)
+    one, two = (
+        everything(fast(many(launched), machine, SMS, 2, design=RESTLESS, seed=14, threads=count)) for count in (1, 2)
+    )
+    assert two == one
+
+
+def recorded_run(name: str, size: str = "tiny") -> Run:
+    return run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workload", "machine", "designs"),
+    [
+        ("bfs", "gebhart", ()),
+        ("bfs", "gtx480", ()),
+        ("histogram", "gebhart", ("rfc",)),
+        ("histogram", "regmutex-gtx480", ("regmutex-paired",)),
+        ("reduction", "larf-gp102", ("larf",)),
+    ],
+)
+def test_threads_change_nothing_of_a_compiled_run(workload: str, machine: str, designs: tuple[str, ...]) -> None:
+    """The second-level cache keeps its contents between the launches."""
+    launches_of_run = recorded_run(workload).launches
+    one, *others = (
+        _numbers(timing.simulate(launches_of_run, machine, designs=designs, threads=count)) for count in (1, 2, 3)
+    )
+    assert others == [one, one]
+
+
+def test_small_launches_contention_and_checked_hooks_take_one_thread() -> None:
+    launch = recorded_run("vector-add").launches[0]
+    checked = load_design(Path(__file__).parent / "designs" / "slow_registers.py")
+
+    def count(machine: str = "gebhart", wanted: int | None = 2, *designs: Any) -> int:
+        chosen = Chosen.of(designs, {})
+        return timed(launch, load(machine), chosen, mode="interpreted", sms=2, threads=wanted).outside.threads
+
+    assert launch.warp_instructions < INSTRUCTIONS_OF_THREAD
+    assert (count(), count(wanted=None)) == (2, 1)
+    assert count("rtx3070") == 1
+    assert count("gebhart", 2, checked) == 1
