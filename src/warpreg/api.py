@@ -289,6 +289,7 @@ def compare(
     cycles: bool = False,
     sample: Sample | None = None,
     cold: bool = False,
+    threads: int | None = None,
     unchecked: bool = False,
 ) -> pandas.DataFrame:
     """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
@@ -296,8 +297,9 @@ def compare(
     ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``,
     or lists of values, with a line for each combination.  With ``cycles`` runs are timed, all
     or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF; they must have been made with
-    ``run(..., cycles=True)``.  ``cold``: the second-level cache is emptied before each launch.  With ``unchecked`` the
-    hooks of design files run without checks.
+    ``run(..., cycles=True)``.  ``cold``: the second-level cache is emptied before each launch.  ``threads`` step the
+    SMs of a launch, by default one per processor; the results are the same.  With ``unchecked`` the hooks of design
+    files run without checks.
     Counts are warp-registers, energies pJ, by default of the first technology that prices all designs, their own first.
     ``added_...`` columns are the hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and
     ``resources`` are the design's own.
@@ -314,7 +316,7 @@ def compare(
     ]
     setting = comparison.Setting.load(machine, technology, chosen)
     taken = _runs(run)
-    how = Timed(sample, cold=cold) if cycles else None
+    how = Timed(sample, cold=cold, threads=threads) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
 

@@ -217,7 +217,7 @@ def test_a_kernel_that_does_not_fit_is_one_line(capsys: Output) -> None:
         (["run", "--save-schedule", "a"], "--save-schedule requires --cycles"),
         (["run", "--sample-sms", "1"], "--sample-sms require --cycles"),
         (["run", "--cycles", "--sample-sms", "1", "--save-schedule", "a"], "requires a whole run"),
-        (["run", "--cold"], "--cold and --warm-copies require --cycles"),
+        (["run", "--cold"], "--cold, --warm-copies and --threads require --cycles"),
         (["run", "--cycles", "--cold", "--warm-copies"], "--cold and --warm-copies exclude each other"),
         (["run", "--cycles", "--sample-windows", "1"], "1 is not in the range x>=2"),
         (["run", "--cycles", "--set", "rfc.entries=3"], "no design in this comparison named 'rfc'"),

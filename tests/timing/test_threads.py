@@ -105,9 +105,7 @@ def recorded_run(name: str, size: str = "tiny") -> Run:
     [
         ("bfs", "gebhart", ()),
         ("bfs", "gtx480", ()),
-        ("histogram", "gebhart", ("rfc",)),
         ("histogram", "regmutex-gtx480", ("regmutex-paired",)),
-        ("reduction", "larf-gp102", ("larf",)),
     ],
 )
 def test_threads_change_nothing_of_a_compiled_run(workload: str, machine: str, designs: tuple[str, ...]) -> None:
@@ -117,6 +115,17 @@ def test_threads_change_nothing_of_a_compiled_run(workload: str, machine: str, d
         _numbers(timing.simulate(launches_of_run, machine, designs=designs, threads=count)) for count in (1, 2, 3)
     )
     assert others == [one, one]
+
+
+@pytest.mark.parametrize(("machine", "design"), [("larf-gp102", "larf"), ("regmutex-gtx480", "regmutex-paired")])
+def test_threads_change_nothing_of_an_interpreted_run(machine: str, design: str) -> None:
+    """Designs whose warps depend on each other: loads that wait for the values of others, and a lock for each pair."""
+    launch = recorded_run("vector-add").launches[0]
+    one, two = (
+        _numbers(timing.simulate([launch], machine, designs=[design], mode="interpreted", threads=count))
+        for count in (1, 2)
+    )
+    assert two == one
 
 
 def test_small_launches_contention_and_checked_hooks_take_one_thread() -> None:

@@ -41,18 +41,20 @@ def cycles_options(function: Function) -> Function:
         sample_sms: int | None,
         cold: bool,
         warm_copies: bool,
+        threads: int | None,
         **named: Any,
     ) -> Any:
         given = (sample_windows, sample_blocks, sample_sms)
         if any(given) and not cycles:
             raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms require --cycles")
-        if (cold or warm_copies) and not cycles:
-            raise click.UsageError("--cold and --warm-copies require --cycles")
+        if (cold or warm_copies or threads) and not cycles:
+            raise click.UsageError("--cold, --warm-copies and --threads require --cycles")
         if cold and warm_copies:
             raise click.UsageError("--cold and --warm-copies exclude each other")
         timed = None
         if cycles:
-            timed = Timed(_sample(sample_windows, sample_blocks, sample_sms), cold=cold, copies=warm_copies)
+            sample = _sample(sample_windows, sample_blocks, sample_sms)
+            timed = Timed(sample, cold=cold, copies=warm_copies, threads=threads)
         return function(*arguments, timed=timed, **named)
 
     options = (
@@ -86,6 +88,13 @@ def cycles_options(function: Function) -> Function:
             "--warm-copies",
             is_flag=True,
             help="Fill the second-level cache with the copies from the host that a kernelslist.g names.",
+        ),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Number of threads that step the SMs of a launch; the result is the same. Default: one per processor, "
+            "1 for small launches and in processes of --processes.",
         ),
     )
     for option in reversed(options):

@@ -107,7 +107,8 @@ class AlongSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Timing of the whole run or of a sample; ``mode`` and ``cold`` as in `warpreg.timing.launch.simulate`.
+    """Timing of the whole run or of a sample; ``mode``, ``cold`` and ``threads`` as in
+    `warpreg.timing.launch.simulate`.
 
     ``copies``: the second-level cache is filled by the copies from the host that the run has recorded.
     """
@@ -116,6 +117,7 @@ class Timed:
     mode: Mode = "compiled"
     cold: bool = False
     copies: bool = False
+    threads: int | None = None
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -137,7 +139,8 @@ class Timed:
         from warpreg.timing.launch.estimate import whole
 
         chosen = choice.chosen
-        options = {"registers": run.options.get("registers"), "mode": self.mode, **self.between(run)}
+        options = {"registers": run.options.get("registers"), "mode": self.mode, "threads": self.threads}
+        options |= self.between(run)
         if self.sample is None:
             found = whole(simulate(run.launches, machine, designs=chosen, **options), len(run.launches))
         else:

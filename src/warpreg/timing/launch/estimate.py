@@ -148,6 +148,7 @@ def estimate(
     mode: Mode = "compiled",
     cold: bool = False,
     copies: Sequence[Copy] = (),
+    threads: int | None = None,
     **parameters: Any,
 ) -> Estimate:
     """Estimate the cycles of launches in sequence from a sample of each; other parameters as in `simulate`.
@@ -165,7 +166,7 @@ def estimate(
     pieces = []
     between = None if cold else Between(copies)
     for launch in launches:
-        sampling = _Sampled(launch, part, chosen, registers, mode, between)
+        sampling = _Sampled(launch, part, chosen, registers, mode, between, threads)
         pieces.append(sampling.of(sample, scale))
         between = sampling.left
     sampled = [piece for piece in pieces if piece.windows]
@@ -201,6 +202,7 @@ class _Sampled:
     registers: int | None
     mode: Mode
     between: Between | None
+    threads: int | None = None
     left: Between | None = None
 
     def of(self, sample: Sample, scale: float) -> _Piece:
@@ -271,7 +273,18 @@ class _Sampled:
 
     def _timed(self, window: Window | None) -> TimingResult:
         self.left = None if self.between is None else self.between.copy()
-        taken = timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode, False, self.left)
+        taken = timed(
+            self.launch,
+            self.machine,
+            self.chosen,
+            self.registers,
+            None,
+            window,
+            self.mode,
+            False,
+            self.left,
+            self.threads,
+        )
         return taken.result
 
 
