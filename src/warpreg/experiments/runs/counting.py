@@ -139,8 +139,8 @@ class Timed:
         from warpreg.timing.launch.estimate import whole
 
         chosen = choice.chosen
-        options = {"registers": run.options.get("registers"), "mode": self.mode, "threads": self.threads}
-        options |= self.between(run)
+        registers = run.options.get("registers")
+        options = {"registers": registers, "mode": self.mode, "threads": self.threads, **self.between(run)}
         if self.sample is None:
             found = whole(simulate(run.launches, machine, designs=chosen, **options), len(run.launches))
         else:
