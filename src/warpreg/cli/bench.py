@@ -101,6 +101,10 @@ def _traces(size: str, as_json: bool) -> None:
 TIMING_UNITS = {
     "timing_mwi_s_geomean": "M warp-instructions/s timed, geometric mean, by machine",
     "timing_mwi_s_min": "M warp-instructions/s timed, slowest workload, by machine",
+    "timing_ns_geomean": "ns of processor time per warp-instruction timed, geometric mean, by machine",
+    "chase_ns": "ns of processor time per load in a loop that follows pointers through 1 MB",
+    "memory_share_mean": "share of the memory model in the time of the core, mean, by machine",
+    "threads_speedup_geomean": "wall time with one thread / with two, geometric mean, by machine",
     "hook_overhead_max": "time added by the hooks of a register file cache, worst workload",
     "first_compile_s": "s, process that times a tiny run, with an empty cache",
     "later_start_s": "s, process that times a tiny run, with a warm cache",

@@ -1,8 +1,12 @@
-"""``warpreg bench timing``: speed of the timing core on one core of this machine.
+"""``warpreg bench timing``: speed of the timing core on this machine.
 
 - speed: warp-instructions per processor second over the first thread blocks of the recorded launches of the demo
   kernels (about two million instructions each), by machine; includes decoding of path and addresses, but not compiling
   the core.  A kernel that demands more registers than a thread of the machine has is run with the machine's maximum.
+- nanoseconds: the same as processor time of a warp-instruction, beside that of a load in a loop of the host that
+  follows pointers (`warpreg.experiments.bench.timing_shares`); their ratio compares hosts.
+- memory share and threads: the share of the memory model in the time of the core, and the speed of two threads relative
+  to one, of the largest launch of each kernel.
 - hook overhead: the slowdown by the register file cache, whose two hooks plan every operand; the largest over the
   kernels.
 - first compile and later start: seconds of a whole process that times a tiny run, with an empty cache and with a warm
@@ -22,6 +26,7 @@ from warpreg import simt
 from warpreg.experiments.bench.host import host
 from warpreg.experiments.bench.processes import python
 from warpreg.experiments.bench.spine import WORKLOADS
+from warpreg.experiments.bench.timing_shares import chase_ns, memory_share, threads_speedup
 from warpreg.experiments.bench.trace import traces
 from warpreg.experiments.contention.machines import with_cached_memory
 from warpreg.experiments.runs.demand import demand_on
@@ -53,6 +58,9 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
         for machine in MACHINES:
             begin(f"timing {name} on {machine}")
             row[machine] = speed(run, machine)
+            described = with_cached_memory(load_machine(machine))
+            row[f"{machine} memory"] = memory_share(run, described, SAMPLE)
+            row[f"{machine} threads"] = threads_speedup(run, described, SAMPLE)
         row["hooks"] = row[HOOKED_MACHINE] / speed(run, HOOKED_MACHINE, (HOOKED,))
         rows.append(row)
     begin("starting processes")
@@ -61,6 +69,14 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     return {
         "timing_mwi_s_geomean": {machine: geometric_mean(row[machine] for row in rows) for machine in MACHINES},
         "timing_mwi_s_min": {machine: min(row[machine] for row in rows) for machine in MACHINES},
+        "timing_ns_geomean": {machine: 1000 / geometric_mean(row[machine] for row in rows) for machine in MACHINES},
+        "chase_ns": chase_ns(),
+        "memory_share_mean": {
+            machine: statistics.fmean(row[f"{machine} memory"] for row in rows) for machine in MACHINES
+        },
+        "threads_speedup_geomean": {
+            machine: geometric_mean(row[f"{machine} threads"] for row in rows) for machine in MACHINES
+        },
         "hook_overhead_max": max(row["hooks"] for row in rows) - 1,
         "first_compile_s": first,
         "later_start_s": later,
@@ -80,7 +96,7 @@ def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
         begin = time.process_time()
         instructions = sum(
             simulate(
-                [launch], described, designs=designs, window=window, registers=demand_on(launch, described)
+                [launch], described, designs=designs, window=window, registers=demand_on(launch, described), threads=1
             ).warp_instructions
             for launch in run.launches
         )

@@ -89,6 +89,23 @@ def sleep() -> Any:
     return _effect(lambda builder: _call(builder, "usleep", [ir.IntType(32)(SLEEP_US)]))
 
 
+@functools.cache
+def processor_cycles() -> Any:
+    """The cycle counter of the processor."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def cycles(typing_context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = ir.FunctionType(ir.IntType(64), [])
+            return builder.call(builder.module.declare_intrinsic("llvm.readcyclecounter", (), kind), [])
+
+        return types.int64(), generate
+
+    return cycles
+
+
 def _call(builder: Any, name: str, arguments: list[Any]) -> None:
     from numba.core import cgutils
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -65,6 +65,9 @@ QUEUE = 64
 """Extra accesses, woken tokens and completed loads that one call of a hook may request."""
 
 
+Around = Callable[[Memory], Mapping[Function, Function]]
+
+
 def _yes(c: Any) -> bool:
     return True
 
@@ -123,10 +126,18 @@ class Outside:
 
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
     ``plan.levels`` int64[SMs, resources, 3].  ``reach``: the run asks which level of memory warps wait for.
+    ``around`` gives further replacements for a memory system, such as those of `warpreg.timing.memory.clocked`.
     """
 
-    def __init__(self, behaviour: Behaviour, machine: Machine, system: Memory, reach: bool = False) -> None:
-        self.reach = reach
+    def __init__(
+        self,
+        behaviour: Behaviour,
+        machine: Machine,
+        system: Memory,
+        reach: bool = False,
+        around: Around | None = None,
+    ) -> None:
+        self.reach, self._around = reach, around
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
@@ -258,6 +269,8 @@ class Outside:
         replaced |= operand_events.behind_plan_write(called)
         if self.reach:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
+        if self._around is not None:
+            replaced |= self._around(self.system)
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(
             (core, *self.arguments(core))
         )

@@ -80,6 +80,11 @@ class Engine:
         return self._threads.core
 
     @property
+    def seconds(self) -> float:
+        """Time in the core so far."""
+        return self._threads.seconds
+
+    @property
     def cycles(self) -> int:
         """Cycles from the first one to that in which the last thread block left; 0 without thread blocks."""
         return int(self.core.clock[clock.LAST_LEFT]) + 1 if self.core.clock[clock.ENDED_BLOCKS] else 0

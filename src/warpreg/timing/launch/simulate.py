@@ -30,7 +30,7 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
-from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.binding import Around, Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
@@ -119,10 +119,12 @@ def timed(
     reach: bool = False,
     between: Between | None = None,
     threads: int | None = None,
+    around: Around | None = None,
 ) -> Timed:
     """Time one launch; parameters as in `simulate`.
 
-    ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.
+    ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``around`` as
+    in `Outside`.
     """
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
@@ -132,7 +134,7 @@ def timed(
     blocks_timed = math.prod(launch.grid) if window is None else min(window.count, math.prod(launch.grid))
     count = min(sms or machine.chip.sms, _threads(threads, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
-    outside = Outside(behaviour, machine, system, reach)
+    outside = Outside(behaviour, machine, system, reach, around)
     end = ALL_BLOCKS if window is None else window.first + window.count
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)

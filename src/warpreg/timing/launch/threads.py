@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -48,7 +49,8 @@ def available_threads() -> int:
 class Threads:
     """``cores``: the arrays of one core as each of ``count`` threads sees it, the leader first.
 
-    The first ``busy`` SMs are distributed evenly, the others belong to the last thread.
+    The first ``busy`` SMs are distributed evenly, the others belong to the last thread.  ``seconds`` is the time in the
+    core.
     """
 
     def __init__(self, core: Core, count: int, busy: int) -> None:
@@ -58,6 +60,7 @@ class Threads:
         first = int(core.machine[machine.FIRST_OP])
         self._fresh = [(first + member * room, first + (member + 1) * room) for member in range(count)]
         self._full: list[tuple[int, int]] = []
+        self.seconds = 0.0
         ends = [round(busy * member / count) for member in range(count)] + [int(core.machine[machine.SMS])]
         for member, one in enumerate(self.cores):
             one.clock[clock.MEMBER] = member
@@ -92,7 +95,9 @@ class Threads:
         words[team.AWAITS] = NEVER
         for one in self.cores:
             one.clock[clock.MEETINGS] = 0
+        begin = time.perf_counter()
         found = _side_by_side([(entry, given) for given in arguments], array_of(self.core.team))
+        self.seconds += time.perf_counter() - begin
         self.core.clock[clock.NEXT_BLOCK] = self.core.team[team.COMMON, team.NEXT_BLOCK]
         return next(status for status in FIRST_TO_TELL if status in found)
 

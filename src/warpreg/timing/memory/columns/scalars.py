@@ -27,4 +27,6 @@ MEMBER = _Word(14)  # number of the thread that has these scalars, among those t
 MEMBERS = _Word(15)
 OUTBOX = _Word(16)  # first row of its outbox; the first word of that row is the number of rows in use after it
 OUTBOX_ROWS = _Word(17)  # rows of an outbox
-COUNT = 18
+SPENT = _Word(18)  # processor cycles spent in functions of the memory model, in a run that measures them
+CALLS = _Word(19)  # calls of those functions
+COUNT = 20

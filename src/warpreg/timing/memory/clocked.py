@@ -1,0 +1,92 @@
+"""Processor cycles that the memory model takes in a run: its functions with a clock around them.
+
+Without this, the functions of the model are inlined into the core, and no profile can tell them apart.  Functions that
+only read a few words (`accepts`, `next_return` and the like) count for the SM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpreg.jit.natives import Function, native
+from warpreg.timing import memory as models
+from warpreg.timing.core import ports, thread_intrinsics
+from warpreg.timing.memory.columns import scalars
+from warpreg.timing.memory.layout import Memory
+
+
+@native(thread_intrinsics.processor_cycles)
+def processor_cycles() -> int:
+    """The cycle counter of the processor; interpreted, 0."""
+    return 0
+
+
+def _send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
+    """Placeholder for that of the model, as are those below."""
+
+
+def _look_ahead(memory: Any, soonest: int, until: int) -> int:
+    return until
+
+
+def _settle(memory: Any, sm: int, now: int) -> None:
+    pass
+
+
+def _returned(memory: Any, sm: int, now: int) -> int:
+    return now
+
+
+def _spent(memory: Memory, begin: int) -> None:
+    memory.scalars[scalars.SPENT] += processor_cycles() - begin
+    memory.scalars[scalars.CALLS] += 1
+
+
+def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
+    begin = processor_cycles()
+    _send(memory, sm, kind, line, sectors, ticket, now)
+    _spent(memory, begin)
+
+
+def look_ahead(memory: Memory, soonest: int, until: int) -> int:
+    begin = processor_cycles()
+    found = _look_ahead(memory, soonest, until)
+    _spent(memory, begin)
+    return found
+
+
+def settle(memory: Memory, sm: int, now: int) -> None:
+    begin = processor_cycles()
+    _settle(memory, sm, now)
+    _spent(memory, begin)
+
+
+def returned(memory: Memory, sm: int, now: int) -> int:
+    begin = processor_cycles()
+    found = _returned(memory, sm, now)
+    _spent(memory, begin)
+    return found
+
+
+def cycles_of_no_calls(memory: Memory, calls: int) -> int:
+    """What the clock itself takes: that number of calls of a function that does nothing; in the numba subset."""
+    before = memory.scalars[scalars.SPENT]
+    for _ in range(calls):
+        _spent(memory, processor_cycles())
+    return memory.scalars[scalars.SPENT] - before
+
+
+def clocked(memory: Memory) -> Mapping[Function, Function]:
+    """What takes the place of what in a run that measures."""
+    model = models.functions(memory)
+    return {
+        ports.send: send,
+        ports.look_ahead: look_ahead,
+        ports.settle: settle,
+        ports.returned: returned,
+        _send: model.send,
+        _look_ahead: model.look_ahead,
+        _settle: model.settle,
+        _returned: model.returned,
+    }
