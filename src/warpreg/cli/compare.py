@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -79,7 +80,7 @@ Band = tuple[float, float] | None
     metavar="DESIGN",
     help="The design that energy, leakage and speed are normalized to, one of those that are compared.",
 )
-@processes_option(default=1)
+@processes_option()
 @cycles_options
 @problem_options("small")
 @compile_options
@@ -108,7 +109,7 @@ def command(
     plot: Path | None,
     parquet: Path | None,
     baseline: str,
-    processes: int,
+    processes: int | None,
 ) -> int:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
 
@@ -144,7 +145,7 @@ def command(
     found: list[Row | Failure] = []
     with output.steps(len(names)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        for one in compared(comparison, names, processes, lambda name: progress.done()):
+        for one in compared(comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done()):
             found.append(one)
     if baseline != BASELINE:
         found = list(_against(found, baseline))

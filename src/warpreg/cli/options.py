@@ -20,16 +20,14 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help=text)(function)
 
 
-def processes_option(default: int | None = None) -> Option[Any]:
-    """``--processes``, ``-j``; without a ``default``, one per processor."""
-    told = "one per processor" if default is None else str(default)
+def processes_option() -> Option[Any]:
+    """``--processes``, ``-j``; None: one per processor."""
     return click.option(
         "--processes",
         "-j",
         type=click.IntRange(min=1),
-        default=default,
         metavar="N",
-        help=f"Number of processes. Default: {told}.",
+        help="Number of processes. Default: one per processor.",
     )
 
 
