@@ -24,6 +24,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
         mode: str = "compiled",
         reach: bool = False,
         between: Any = None,
+        threads: int | None = None,
     ) -> Any:
         return compiled(
             launch,
@@ -35,6 +36,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
             "interpreted",
             reach,
             between,
+            threads,
         )
 
     for module in modules:

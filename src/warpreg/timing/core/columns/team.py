@@ -17,11 +17,11 @@ PLACED = _Word(3)  # common: NEXT_BLOCK at the last meeting
 MEETINGS = _Word(16)  # common: meetings that are over
 STOP = _Word(32)  # common: whether a member has left, so that all must
 
-ENDED = _Word(0)  # of a member: thread blocks that ended
-PROGRESS = _Word(1)  # last cycle in which an instruction issued
-SOONEST = _Word(2)  # the earliest cycle in which one of its SMs must be stepped
-ARRIVED = _Word(16)  # meetings that it has reached
-BOUND = _Word(32)  # turn before which its SMs take no more thread blocks (`warpreg.timing.sm.team`)
+ENDED = _Word(4)  # of a member: thread blocks that ended
+PROGRESS = _Word(5)  # last cycle in which an instruction issued
+SOONEST = _Word(6)  # the earliest cycle in which one of its SMs must be stepped
+ARRIVED = _Word(17)  # meetings that it has reached
+BOUND = _Word(33)  # turn before which its SMs take no more thread blocks (`warpreg.timing.sm.team`)
 AWAITS = _Word(48)  # turn that it waits for, NEVER if it does not wait
 COUNT = 64
 
