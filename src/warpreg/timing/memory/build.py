@@ -246,9 +246,7 @@ def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
 def _outboxes(threads: int, requests: int) -> Array:
     """Empty outboxes for so many requests of each thread, and some that are prefetched behind them."""
     each = 1 + requests + agenda.AHEAD if threads > 1 else 1
-    found = _unset(threads * each, 2)
-    found[::each] = 0
-    return found
+    return np.zeros((threads * each, 2), np.int64)
 
 
 def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:
