@@ -54,23 +54,24 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
 
 def _keep_resident(core: Core, pieces: list[Array], operations: Sequence[tuple[int, int]]) -> int:
     """Keep the remaining visits and records of resident warps, records in flight included; returns their size."""
-    size, width = 0, core.machine[machine.ROW]
+    width = core.machine[machine.ROW]
     table = array_of(core.table)
     slots = warps_of(table, core.machine)
+    present = np.flatnonzero(slots[warps.PRESENT])
+    ranges = ((warps.VISIT, warps.VISIT_END), (warps.RECORDS, warps.RECORDS_END))
+    first = np.stack([slots[begin][present] for begin, _ in ranges], axis=1)
+    lengths = np.stack([slots[end][present] for _, end in ranges], axis=1) - first
+    size = int(lengths.sum())
+    further = (lengths.cumsum() - lengths.reshape(-1)).reshape(-1, 2) - first
+    pieces.append(core.slab[np.arange(size) - np.repeat(further.reshape(-1), lengths.reshape(-1))])
+    for column in (warps.VISIT, warps.VISIT_END):
+        slots[column][present] += further[:, 0]
+    for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
+        slots[column][present] += further[:, 1]
     moved = np.zeros(len(slots.rows), np.int64)
-    for slot in np.flatnonzero(slots[warps.PRESENT]):
-        pieces.append(core.slab[slots[warps.VISIT][slot] : slots[warps.VISIT_END][slot]])
-        further = size - slots[warps.VISIT][slot]
-        for column in (warps.VISIT, warps.VISIT_END):
-            slots[column][slot] += further
-        size += pieces[-1].size
-        pieces.append(core.slab[slots[warps.RECORDS][slot] : slots[warps.RECORDS_END][slot]])
-        moved[slot] = size - slots[warps.RECORDS][slot]
-        for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
-            slots[column][slot] += moved[slot]
-        size += pieces[-1].size
-    for first, end in operations:
-        taken = WholeColumns[OpRow](table[first:end])
+    moved[present] = further[:, 1]
+    for begin, end in operations:
+        taken = WholeColumns[OpRow](table[begin:end])
         by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
         for column_of_op in (ops.RECORD, ops.CURSOR):
             taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
