@@ -28,7 +28,7 @@ from warpreg.gpu import Machine, load
 from warpreg.timing import TimingResult
 from warpreg.timing.launch import allocate, engine
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD
+from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
 
 SMS = 3
 RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)
@@ -126,6 +126,18 @@ def test_threads_change_nothing_of_an_interpreted_run(machine: str, design: str)
         for count in (1, 2)
     )
     assert two == one
+
+
+@pytest.mark.parametrize(("load", "parent", "expected"), [(4.4, None, 3), (4.6, None, 1), (0.0, "a process", 1)])
+def test_processors_are_used_unless_others_want_them(
+    load: float, parent: str | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four processors, of which this process may use three."""
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 3})
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("multiprocessing.parent_process", lambda: parent)
+    assert available_threads() == expected
 
 
 def test_small_launches_contention_and_checked_hooks_take_one_thread() -> None:

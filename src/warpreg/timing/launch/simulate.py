@@ -65,7 +65,7 @@ def simulate(
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
     ``window``: time only these thread blocks of each launch.  ``reach``: also say which level of memory warps waited
     for.  ``threads``: threads that step the SMs of a launch together, with the same result, where the memory model and
-    the design allow it; by default, one per processor of this process, 1 in a worker process.
+    the design allow it; by default, those of `available_threads`, 1 for a small launch.
 
     Raises TimingError for a launch that does not fit an SM or was not recorded, and for a window that contains no
     thread block of any launch.

@@ -38,12 +38,18 @@ FIRST_TO_TELL = (OVERFLOWED, STUCK, NEEDS_ROOM, NEEDS_BLOCKS, DONE)
 INSTRUCTIONS_OF_THREAD = 25_000
 """Warp-instructions of a launch for which another thread is started, at least."""
 
+SPARE_LOAD = 0.5
+"""Threads beyond the number of processors that may want to run on a host that is not busy."""
+
 Entry = Callable[..., int]
 
 
 def available_threads() -> int:
-    """The processors that this process may use; 1 in a worker process, beside which others run."""
-    return 1 if multiprocessing.parent_process() else len(os.sched_getaffinity(0))
+    """The processors that this process may use; 1 in a worker process, beside which others run, and on a busy host:
+    threads that meet often are slower than one if each of them must wait for a processor.
+    """
+    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1) + SPARE_LOAD
+    return 1 if multiprocessing.parent_process() or is_busy else len(os.sched_getaffinity(0))
 
 
 class Threads:

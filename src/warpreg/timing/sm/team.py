@@ -1,7 +1,6 @@
 """Several threads step the SMs of one run, with the same results as one.
 
-Each thread steps consecutive SMs.  They interact through memory and through the dispatch of
-thread blocks only:
+Each thread steps consecutive SMs.  They interact through memory and through the dispatch of thread blocks only:
 
 - Memory states up to which cycle all answers are known.  All threads step their SMs up to there and *meet*; one of
   them, the leader, then lets memory look ahead.
