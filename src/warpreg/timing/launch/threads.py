@@ -48,8 +48,10 @@ def available_threads() -> int:
     """The processors that this process may use; 1 in a worker process, beside which others run, and on a busy host:
     threads that meet often are slower than one if each of them must wait for a processor.
     """
-    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1) + SPARE_LOAD
-    return 1 if multiprocessing.parent_process() or is_busy else len(os.sched_getaffinity(0))
+    processors = os.cpu_count() or 1
+    if multiprocessing.parent_process() or os.getloadavg()[0] > processors + SPARE_LOAD:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else processors
 
 
 class Threads:
