@@ -5,7 +5,9 @@ The machine code of a core should fit the host's first-level instruction cache, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,3 +22,15 @@ def noinline(function: F) -> F:
 def is_noinline(function: Callable[..., Any]) -> bool:
     """Whether a function is marked."""
     return "noinline" in vars(function)
+
+
+@functools.cache
+def out_of_line(function: FunctionType) -> FunctionType:
+    """A twin of a function that is out of line, to take its place where it has become large."""
+    twin = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__module__, twin.__qualname__ = function.__module__, function.__qualname__
+    vars(twin).update(vars(function))
+    return noinline(twin)

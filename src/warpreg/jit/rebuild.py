@@ -13,6 +13,7 @@ from typing import Any
 
 from warpreg.jit.dependencies import NOTHING_REPLACED, is_library, names_in
 from warpreg.jit.natives import Function, native_of
+from warpreg.jit.noinline import is_noinline
 
 
 def rebuild(
@@ -47,6 +48,19 @@ def reaches(functions: tuple[FunctionType, ...], targets: tuple[FunctionType, ..
 
     rebuild({str(number): function for number, function in enumerate(functions)}, note, natives=False)
     return not reached.isdisjoint(target.__code__ for target in targets)
+
+
+@functools.cache
+def calls_out_of_line(functions: tuple[FunctionType, ...]) -> bool:
+    """Whether one of the functions calls one that is out of line, also through functions."""
+    found: list[FunctionType] = []
+
+    def note(function: FunctionType) -> FunctionType:
+        found.extend([function] if is_noinline(function) else [])
+        return function
+
+    rebuild({str(number): function for number, function in enumerate(functions)}, note, natives=False)
+    return bool(found)
 
 
 class _Rebuilder:

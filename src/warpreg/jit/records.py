@@ -61,6 +61,20 @@ def by_reference(record: Any) -> Any:
 
 
 @functools.cache
+def in_place(name: str) -> Function:
+    """The function ``inner(record)``: the field ``name`` of a record.
+
+    Of a record by reference, compiled code takes a reference to an inner record instead of a copy.
+    """
+
+    @native(partial(_staying, name))
+    def inner(record: Any) -> Any:
+        return getattr(record, name)
+
+    return inner
+
+
+@functools.cache
 def _replacing(names: tuple[str, ...]) -> Any:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -91,7 +105,7 @@ def _fixing(constants: tuple[tuple[str, bool | int], ...]) -> Any:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    numba = cast(Any, cgutils)
+    numba, reference = cast(Any, cgutils), reference_type()
 
     def fix(context: Any, builder: Any, kind: Any, value: Any, place: str) -> Any:
         if place in dict(constants):
@@ -104,20 +118,23 @@ def _fixing(constants: tuple[tuple[str, bool | int], ...]) -> Any:
 
     @intrinsic
     def fixed(typing_context: Any, record: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _borrowed(context, builder, record, fix(context, builder, record, arguments[0], ""))
+        is_reference = isinstance(record, reference)
+        kind = record.record if is_reference else record
 
-        return record(record), generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            value = builder.load(arguments[0]) if is_reference else arguments[0]
+            return _borrowed(context, builder, kind, fix(context, builder, kind, value, ""))
+
+        return kind(record), generate
 
     return fixed
 
 
 @functools.cache
 def _referring() -> Any:
-    from numba.core import cgutils
     from numba.extending import intrinsic
 
-    numba, reference = cast(Any, cgutils), reference_type()
+    reference = reference_type()
 
     @intrinsic
     def refer(typing_context: Any, record: Any) -> Any:
@@ -125,7 +142,10 @@ def _referring() -> Any:
             return record(record), lambda context, builder, signature, arguments: arguments[0]
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return numba.alloca_once_value(builder, arguments[0])
+            with builder.goto_entry_block():
+                place = builder.alloca(arguments[0].type)
+            builder.store(arguments[0], place)
+            return place
 
         return reference(record)(record), generate
 
@@ -133,6 +153,28 @@ def _referring() -> Any:
 
 
 native(_referring)(by_reference)
+
+
+@functools.cache
+def _staying(name: str) -> Any:
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    numba, reference, named = cast(Any, cgutils), reference_type(), cast(Any, types).NamedTuple
+
+    @intrinsic
+    def inner(typing_context: Any, record: Any) -> Any:
+        place = record.record.fields.index(name)
+        kind = record.record.types[place]
+        is_record = isinstance(kind, named)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = numba.gep_inbounds(builder, arguments[0], 0, place)
+            return pointer if is_record else _borrowed(context, builder, kind, builder.load(pointer))
+
+        return (reference(kind) if is_record else kind)(record), generate
+
+    return inner
 
 
 def _borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -156,7 +198,7 @@ def reference_type() -> Any:
     """The numba type of a reference to a named tuple."""
     from numba.core import cgutils, types
     from numba.core.typing import templates
-    from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
+    from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, models, register_model
 
     numba = cast(Any, cgutils)
 
@@ -179,12 +221,32 @@ def reference_type() -> Any:
             record = kind.record
             return record.types[record.fields.index(name)] if name in record.fields else None
 
+    class Item(templates.AbstractTemplate):
+        key = "static_getitem"
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            if not isinstance(args[0], Reference):
+                return None
+            found = args[0].record.types[args[1]]
+            return cast(Any, templates).signature(inner(found), *args)
+
+    def inner(kind: Any) -> Any:
+        return Reference(kind) if isinstance(kind, cast(Any, types).NamedTuple) else kind
+
     def load(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
         place = kind.record.fields.index(name)
         element = builder.load(numba.gep_inbounds(builder, value, 0, place))
         return _borrowed(context, builder, kind.record.types[place], element)
 
+    def item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, (value, place) = signature.args[0].record.types[arguments[1]], arguments
+        pointer = numba.gep_inbounds(builder, value, 0, place)
+        found = inner(kind)
+        return pointer if found is not kind else _borrowed(context, builder, kind, builder.load(pointer))
+
     cast(Any, register_model)(Reference)(Model)
     cast(Any, infer_getattr)(Attributes)
     cast(Any, lower_getattr_generic)(Reference)(load)
+    cast(Any, templates).infer(Item)
+    cast(Any, lower_builtin)("static_getitem", Reference, cast(Any, types).IntegerLiteral)(item)
     return Reference

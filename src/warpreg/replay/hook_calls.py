@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import KEEPS, RECALLS, Plan, counting_plan, forget, forget_levels, recalling_plan
+from warpreg.designs.interface.plan import (
+    KEEPS,
+    RECALLS,
+    Plan,
+    counting_plan,
+    forget_levels,
+    forget_results,
+    recalling_plan,
+)
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.jit.natives import Function, nothing
 from warpreg.jit.records import by_reference
@@ -125,7 +133,7 @@ def plan_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
 
 def plan_kept_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """In place of `plan_results` where ``produced`` may take back what is planned."""
-    forget(plan.results, program.result_start[pc + 1] - program.result_start[pc])
+    forget_results(plan.results, program.result_start[pc + 1] - program.result_start[pc])
     plan_write(state, program, warp, pc, by_reference(recalling_plan(plan, KEEPS)))
 
 

@@ -31,6 +31,7 @@ from warpreg.designs.hybrid.vectors import (
     SCALED,
     TFET,
     UNLIMITED,
+    bank_of,
     empty_lists,
     enter,
     give,
@@ -51,6 +52,12 @@ def file_of(vectors: int, tfet: int, gating: int = SCALED, warps: int = 0, regis
     of_sm = {name: np.array([row]) for name, row in empty_lists(cmos, tfet).items()}
     of_warp = {name: np.array([row] * warps) for name, row in empty_table(registers).items()}
     return SimpleNamespace(vectors=vectors, cmos=cmos, tfet=tfet, gating=gating, **of_sm, **of_warp)
+
+
+@pytest.mark.parametrize("banks", [1, 6, 16])
+def test_vectors_go_round_the_banks(banks: int) -> None:
+    state = SimpleNamespace(banks=banks)
+    assert [bank_of(state, vector) for vector in range(34)] == [vector % banks for vector in range(34)]
 
 
 def test_lists_are_first_in_first_out() -> None:

@@ -28,6 +28,7 @@ from warpreg.designs.load_sharing.columns import (
 )
 from warpreg.designs.load_sharing.registers import (
     assign,
+    bank_of,
     drop,
     end_sources,
     end_warp,
@@ -71,6 +72,12 @@ def loaded(state: Any, warp: int = 0, register: int = 0, base: int = A) -> int:
 def share(state: Any, physical: int, warp: int, register: int) -> None:
     state.physical[0, physical, REFERENCES] += 1
     assign(state, 0, warp, register, physical)
+
+
+@pytest.mark.parametrize("banks", [1, 4, 6])
+def test_registers_go_round_the_banks(state: Any, banks: int) -> None:
+    found = state._replace(banks=banks)
+    assert [bank_of(found, physical) for physical in range(14)] == [physical % banks for physical in range(14)]
 
 
 def test_the_lowest_free_register_is_taken(state: Any) -> None:

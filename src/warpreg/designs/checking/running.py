@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType, TracebackType
@@ -15,7 +14,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import HOOKS, authors_of_hook, parts_of_hook, place
 from warpreg.ir.errors import WarpregError
 from warpreg.jit.fault_record import HIGH, KIND, LOW, RECORD, SITE, VALUE, HookFaultError
-from warpreg.jit.noinline import noinline
+from warpreg.jit.noinline import out_of_line
 
 _one_at_a_time = threading.RLock()
 
@@ -36,7 +35,7 @@ class Limits:
 @contextmanager
 def watched(hooks: Mapping[str, FunctionType], limits: Limits) -> Iterator[None]:
     """Run hooks inside.  Raises DesignError, with the author's file and line, where they fail."""
-    if not any("sites" in vars(part) for hook in hooks.values() for part in parts_of_hook(hook)):
+    if not has_checks(hooks.values()):
         yield
         return
     with _one_at_a_time:
@@ -57,16 +56,14 @@ def watched(hooks: Mapping[str, FunctionType], limits: Limits) -> Iterator[None]
             _begin(Limits())
 
 
-@functools.cache
-def out_of_line(hook: FunctionType) -> FunctionType:
+def has_checks(hooks: Iterable[FunctionType]) -> bool:
+    """Whether one of the hooks is checked."""
+    return any("sites" in vars(part) for hook in hooks for part in parts_of_hook(hook))
+
+
+def called_from(hook: FunctionType) -> FunctionType:
     """A checked hook as a core calls it that is too large to hold it where it is called; any other hook as it is."""
-    if not any("sites" in vars(part) for part in parts_of_hook(hook)):
-        return hook
-    twin = FunctionType(hook.__code__, hook.__globals__, hook.__name__, hook.__defaults__, hook.__closure__)
-    twin.__kwdefaults__ = hook.__kwdefaults__
-    twin.__module__, twin.__qualname__ = hook.__module__, hook.__qualname__
-    vars(twin).update(vars(hook))
-    return noinline(twin)
+    return out_of_line(hook) if has_checks((hook,)) else hook
 
 
 def _begin(limits: Limits) -> None:

@@ -18,10 +18,12 @@ from warpreg.designs.hybrid.columns import (
     NONE,
     NUMBER,
     OLD,
+    PENDING,
     POWERED,
     REFILLED,
     REPORTED,
     USED,
+    VECTOR,
 )
 from warpreg.designs.hybrid.events import (
     CARRIED,
@@ -54,6 +56,7 @@ from warpreg.designs.hybrid.vectors import (
     CMOS,
     TFET,
     UNLIMITED,
+    bank_of,
     enter,
     in_use,
     kind_of,
@@ -181,25 +184,27 @@ def has_result(program: Program, pc: int) -> bool:
 
 def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """An instruction issues: registers that are dead here are released, and its sources are read."""
-    state.warps[warp, LANES] |= plan.mask
+    own = state.warps[warp]
+    own[LANES] |= plan.mask
     if program.unit[pc] == CONTROL:
-        state.warps[warp, REFILLED] = now(plan) + state.refill + state.stage
+        own[REFILLED] = now(plan) + state.refill + state.stage
     if state.frees and program.hints.entered[pc]:
         release_dead(state, program, warp, pc, plan)
     for operand in source_operands(program, pc):
         register = program.source[operand]
         if program.hints.first[operand]:
             lookup(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
-        begin_use(state, warp, register)
+        row = state.registers[warp, register]
+        row[PENDING] += 1
         if state.frees and program.last_read[operand]:
-            state.registers[warp, register, FLAGS] |= DYING
-        vector = vector_of(state, warp, register)
+            row[FLAGS] |= DYING
+        vector = row[VECTOR]
         if vector == NONE:
             read(plan, operand, MRF)
         elif kind_of(state, vector) == TFET:
-            read(plan, operand, TFET, bank=vector % state.banks, cycles=state.cycles)
+            read(plan, operand, TFET, bank=bank_of(state, vector), cycles=state.cycles)
         else:
-            read(plan, operand, MRF, bank=vector % state.banks)
+            read(plan, operand, MRF, bank=bank_of(state, vector))
 
 
 def rename_result(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
@@ -218,9 +223,9 @@ def rename_result(state: Any, program: Program, warp: int, pc: int, operand: int
     if vector == NONE:
         write(plan, operand, MRF)
     elif kind_of(state, vector) == TFET:
-        write(plan, operand, TFET, bank=vector % state.banks, cycles=state.cycles)
+        write(plan, operand, TFET, bank=bank_of(state, vector), cycles=state.cycles)
     else:
-        write(plan, operand, MRF, bank=vector % state.banks)
+        write(plan, operand, MRF, bank=bank_of(state, vector))
 
 
 def leaves_lanes(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> bool:
@@ -264,7 +269,7 @@ def end_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) ->
             old = state.registers[warp, register, OLD]
             state.registers[warp, register, FLAGS] &= DYING
             count(plan, CARRIED)
-            extra(plan, kind_of(state, old), READ, register, bank=old % state.banks)
+            extra(plan, kind_of(state, old), READ, register, bank=bank_of(state, old))
         count_released(state, end_use(state, plan.sm, warp, register), plan)
 
 

@@ -47,9 +47,10 @@ def vector_of(state: Any, warp: int, register: int) -> int:
 
 def must_stay(state: Any, sm: int, warp: int, register: int, partial: bool) -> bool:
     """Whether a destination keeps its vector: the old one is needed beside a new one, and there is no room for it."""
-    if state.registers[warp, register, VECTOR] == NONE or not (partial or state.registers[warp, register, PENDING]):
+    row, own = state.registers[warp, register], state.own[sm]
+    if row[VECTOR] == NONE or not (partial or row[PENDING]):
         return False
-    return bool(state.registers[warp, register, OLD] != NONE or state.own[sm, SUPERSEDED] >= state.own[sm, SPARE])
+    return bool(row[OLD] != NONE or own[SUPERSEDED] >= own[SPARE])
 
 
 def rename(state: Any, sm: int, warp: int, register: int, kind: int, partial: bool) -> int:
@@ -58,19 +59,20 @@ def rename(state: Any, sm: int, warp: int, register: int, kind: int, partial: bo
     ``partial``: lanes that the instruction does not write may need their old value.  Returns the number of vectors that
     are free again.  The destination is without a vector only where resident warps have too many registers (`vectors`).
     """
-    old, released = state.registers[warp, register, VECTOR], 0
+    row = state.registers[warp, register]
+    old, released = row[VECTOR], 0
     if old != NONE:
-        if partial or state.registers[warp, register, PENDING]:
-            state.registers[warp, register, OLD] = old
+        if partial or row[PENDING]:
+            row[OLD] = old
             state.own[sm, SUPERSEDED] += 1
         else:
             give(state, sm, old)
             released = 1
-    state.registers[warp, register, FLAGS] = CARRIES if old != NONE and partial else 0
+    row[FLAGS] = CARRIES if old != NONE and partial else 0
     vector = take(state, sm, kind)
     if vector == NONE:
         vector = take(state, sm, 1 - kind)
-    state.registers[warp, register, VECTOR] = vector
+    row[VECTOR] = vector
     return released
 
 
@@ -81,16 +83,17 @@ def begin_use(state: Any, warp: int, register: int) -> None:
 
 def end_use(state: Any, sm: int, warp: int, register: int) -> int:
     """A source is read, or a result produced.  Returns the number of vectors that are free again."""
-    state.registers[warp, register, PENDING] -= 1
-    if state.registers[warp, register, PENDING] != 0:
+    row = state.registers[warp, register]
+    row[PENDING] -= 1
+    if row[PENDING] != 0:
         return 0
     released = 0
-    if state.registers[warp, register, OLD] != NONE:
-        give(state, sm, state.registers[warp, register, OLD])
-        state.registers[warp, register, OLD] = NONE
+    if row[OLD] != NONE:
+        give(state, sm, row[OLD])
+        row[OLD] = NONE
         state.own[sm, SUPERSEDED] -= 1
         released = 1
-    if state.registers[warp, register, FLAGS] & DYING:
+    if row[FLAGS] & DYING:
         released += release(state, sm, warp, register)
     return released
 
@@ -113,10 +116,10 @@ def end_warp(state: Any, sm: int, warp: int) -> None:
 
 def release(state: Any, sm: int, warp: int, register: int) -> int:
     """The vector of a register is free.  Returns the number of vectors that are free again."""
-    vector = state.registers[warp, register, VECTOR]
-    if vector == NONE:
+    row = state.registers[warp, register]
+    if row[VECTOR] == NONE:
         return 0
-    give(state, sm, vector)
-    state.registers[warp, register, VECTOR] = NONE
-    state.registers[warp, register, FLAGS] = 0
+    give(state, sm, row[VECTOR])
+    row[VECTOR] = NONE
+    row[FLAGS] = 0
     return 1

@@ -77,23 +77,30 @@ def kind_of(state: Any, vector: int) -> int:
     return TFET if vector >= state.cmos else CMOS
 
 
+def bank_of(state: Any, vector: int) -> int:
+    """The bank of a vector; a power of two of banks, as most machines have, needs no division."""
+    banks: int = state.banks
+    return vector & banks - 1 if banks & banks - 1 == 0 else vector % banks
+
+
 def give(state: Any, sm: int, vector: int) -> None:
     """A vector is free: it joins the end of its list."""
     kind = kind_of(state, vector)
-    length = state.free.shape[2]
-    place = state.own[sm, FIRST + kind] + state.own[sm, NUMBER + kind]
-    state.free[sm, kind, place - length if place >= length else place] = vector
-    state.own[sm, NUMBER + kind] += 1
+    own, free = state.own[sm], state.free[sm, kind]
+    place = own[FIRST + kind] + own[NUMBER + kind]
+    free[place - free.size if place >= free.size else place] = vector
+    own[NUMBER + kind] += 1
 
 
 def take(state: Any, sm: int, kind: int) -> int:
     """The first free vector of a kind; NONE if there is none."""
-    if state.own[sm, NUMBER + kind] == 0:
+    own, free = state.own[sm], state.free[sm, kind]
+    if own[NUMBER + kind] == 0:
         return NONE
-    place = state.own[sm, FIRST + kind]
-    state.own[sm, FIRST + kind] = 0 if place + 1 == state.free.shape[2] else place + 1
-    state.own[sm, NUMBER + kind] -= 1
-    vector: int = np.int64(state.free[sm, kind, place])  # type: ignore[assignment]
+    place = own[FIRST + kind]
+    own[FIRST + kind] = 0 if place + 1 == free.size else place + 1
+    own[NUMBER + kind] -= 1
+    vector: int = np.int64(free[place])  # type: ignore[assignment]
     return vector
 
 

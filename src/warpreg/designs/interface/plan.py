@@ -5,7 +5,7 @@ Hooks fill a plan through the functions of `warpreg.designs.interface.plan_funct
 A core has one blank :class:`Plan` (:func:`blank_plan`) and derives a plan from it for each call.  Every core keeps the
 counts (``accesses``, ``spared``, ``moves``, ``events``, ``tables``).  If ``detailed`` is 1, it also keeps the details:
 where and when an operand is accessed.  A core that passes a literal 0 compiles no code for them; nor does one with
-``slices`` 1 for slices.  A detailed core sets all columns of ``sources`` to UNSET before ``plan_reads``, and those of
+``slices`` 1 for slices.  A detailed core sets the columns of ``sources`` to UNSET before ``plan_reads``, and those of
 ``results`` before ``plan_write``; after the call, an operand without a LEVEL is not accessed.  It resets ``queued``
 after it has read the queued rows.
 """
@@ -244,9 +244,19 @@ def plan_of_part(
     return part
 
 
-def forget(rows: NDArray[np.int32], operands: int) -> None:
-    """Set all columns of the first rows of ``sources`` or ``results`` to UNSET."""
-    rows[:operands] = UNSET
+def forget(sources: NDArray[np.int32], operands: int) -> None:
+    """Set the columns of the first rows of ``sources`` to UNSET, but for GRANTED, which is set before it is read."""
+    for place in range(operands):
+        for column in range(GRANTED):
+            sources[place, column] = UNSET
+
+
+def forget_results(results: NDArray[np.int32], operands: int) -> None:
+    """The same for ``results``."""
+    for place in range(operands):
+        for column in range(GRANTED):
+            results[place, IN_BANKS, column] = UNSET
+            results[place, ELSEWHERE, column] = UNSET
 
 
 def forget_levels(sources: NDArray[np.int32], operands: int) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import Program
 from warpreg.designs.renaming.hints import renaming_hints
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
 from warpreg.simt.memory.instructions import elements
@@ -41,7 +43,20 @@ class LoadHints(NamedTuple):
 
 
 def load_hints(program: Program, analysis: Analysis) -> LoadHints:
-    """The hints of a kernel."""
+    """The hints of a kernel, computed once."""
+    known = _known_hints(analysis.kernel)
+    if not known:
+        known.append(_load_hints(program, analysis))
+    return known[0]
+
+
+@cached_analysis
+def _known_hints(kernel: Kernel) -> list[LoadHints]:
+    """Place for the hints of a kernel."""
+    return []
+
+
+def _load_hints(program: Program, analysis: Analysis) -> LoadHints:
     renamed = renaming_hints(program, analysis, frees=True)
     instructions = list(analysis.kernel.instructions())
     return LoadHints(
@@ -68,7 +83,9 @@ def shared_words(instruction: Instruction, results: int) -> int:
         row = sass.find(instruction.opcode)
         loads, size = row.action == "load" and row.space in ("", "global", "generic"), record_unit(instruction)
     else:
-        loads, size = instruction.opcode in ("ld", "ldu"), _bytes(instruction)
+        if instruction.opcode not in ("ld", "ldu"):
+            return 0
+        loads, size = True, _bytes(instruction)
     if not loads or not _PRIVATE.isdisjoint(instruction.modifiers) or order_of(instruction) != NO_ORDER:
         return 0
     return results if size == results * WORD_BYTES else 0
@@ -90,21 +107,21 @@ def stored_bytes(instruction: Instruction) -> int:
 
 def order_of(instruction: Instruction) -> int:
     """How an instruction orders accesses of several thread blocks."""
-    modifiers = frozenset(_parts(instruction))
-    if instruction.opcode in _FENCES:
+    return _order_of(instruction.opcode, instruction.modifiers)
+
+
+@functools.lru_cache(maxsize=4096)
+def _order_of(opcode: str, of_opcode: tuple[str, ...]) -> int:
+    modifiers = frozenset(part for modifier in of_opcode for part in modifier.split("."))
+    if opcode in _FENCES:
         return NO_ORDER if modifiers & {"cta", "CTA"} else FENCE
-    if instruction.opcode == "cp" and "bulk" in modifiers:
+    if opcode == "cp" and "bulk" in modifiers:
         return FENCE
-    atomic = instruction.opcode in ("atom", "ATOM", "ATOMG")
-    loads = instruction.opcode == "ld" or sass.find(instruction.opcode).action == "load"
+    atomic = opcode in ("atom", "ATOM", "ATOMG")
+    loads = opcode == "ld" or sass.find(opcode).action == "load"
     if not _PRIVATE.isdisjoint(modifiers):
         return NO_ORDER
     return SYNCHRONISES if atomic or (loads and not _STRONG.isdisjoint(modifiers)) else NO_ORDER
-
-
-def _parts(instruction: Instruction) -> Iterator[str]:
-    for modifier in instruction.modifiers:
-        yield from modifier.split(".")
 
 
 def _bytes(instruction: Instruction) -> int:

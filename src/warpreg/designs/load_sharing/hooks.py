@@ -21,7 +21,7 @@ from warpreg.designs.interface import (
 from warpreg.designs.load_sharing.address_table import THREADS
 from warpreg.designs.load_sharing.events import RELEASED
 from warpreg.designs.load_sharing.hints import FENCE, NO_ORDER, SYNCHRONISES
-from warpreg.designs.load_sharing.loads import look_up_load, site_of
+from warpreg.designs.load_sharing.loads import look_up_load
 from warpreg.designs.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
 from warpreg.designs.load_sharing.results import forget, overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.load_sharing.shadow import observe, publish
@@ -37,8 +37,13 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
             read(plan, operand, MRF)
         return
     orders, entered = int(program.hints.orders[pc]), int(program.hints.entered[pc])
+    if state.fenced[warp] or orders:
+        before_issue(by_reference(state), warp, orders, by_reference(plan))
+    if entered:
+        released = program.hints.released[entered - 1]
+        count(plan, RELEASED, release_dead(by_reference(state), plan.sm, warp, released))
     if state.fenced[warp] or orders or entered:
-        before_issue(by_reference(state), warp, orders, entered - 1, program.hints.released, by_reference(plan))
+        report(by_reference(state), plan)
     own = by_reference(state)
     for operand in source_operands(program, pc):
         plan_source(own, program, warp, operand, plan)
@@ -61,8 +66,7 @@ def collected(state: Any, program: Program, warp: int, pc: int, operand: int, pl
 def load_lookup(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     if not state.enabled:
         return 0
-    site = site_of(program, warp, pc, mask, plan.sm)
-    return look_up_load(by_reference(state), site, warp, base, stride, mask, by_reference(plan))
+    return look_up_load(state, program, warp, pc, base, stride, mask, plan)
 
 
 @hook
@@ -95,10 +99,8 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
 
 
 @noinline
-def before_issue(state: Any, warp: int, orders: int, block: int, released: Any, plan: Plan) -> None:
-    """An instruction after a fence, one that orders, or the first one of a block (-1: another one) with dead
-    registers.
-    """
+def before_issue(state: Any, warp: int, orders: int, plan: Plan) -> None:
+    """An instruction after a fence, or one that orders."""
     if state.fenced[warp] & AFTER_FENCE:
         state.fenced[warp] -= AFTER_FENCE
         order(state, plan)
@@ -108,9 +110,6 @@ def before_issue(state: Any, warp: int, orders: int, block: int, released: Any, 
             publish(state, plan.sm, now(plan))
     elif orders == SYNCHRONISES and is_timed(plan):
         state.fenced[warp] += UNDER_WAY
-    if block >= 0:
-        release_dead(state, warp, released[block], plan)
-    report(state, plan)
 
 
 @noinline

@@ -50,7 +50,7 @@ from warpreg.designs.load_sharing.events import (
     WAITED,
 )
 from warpreg.designs.load_sharing.merging import FULL, REGISTER, SHIFT, cover
-from warpreg.designs.load_sharing.registers import assign, take
+from warpreg.designs.load_sharing.registers import assign, bank_of, drop, take
 from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_words, note_fault
 from warpreg.designs.load_sharing.state import OWNED, SHARED
 from warpreg.designs.load_sharing.waiting import (
@@ -64,6 +64,7 @@ from warpreg.designs.load_sharing.waiting import (
     next_read,
 )
 from warpreg.jit.noinline import noinline
+from warpreg.jit.records import by_reference
 
 RENAMING_TABLE, ADDRESS_TABLE = 0, 1
 """Their positions among the tables of the design."""
@@ -95,16 +96,24 @@ def site_of(program: Program, warp: int, pc: int, mask: int, sm: int) -> Site:
     return Site(pc, mask, words, first, entry, program.result, program.result_partial)
 
 
-@noinline
-def look_up_load(state: Any, site: Site, warp: int, base: int, stride: int, mask: int, plan: Plan) -> int:
+def look_up_load(
+    state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
+) -> int:
     """What `load_lookup` answers."""
     count(plan, LOADS)
-    if site.words == 0:
+    if program.hints.words[pc] == 0:
         count(plan, STRONG_LOADS)
         return MEMORY
     if not is_regular(base, stride):
         count(plan, IRREGULAR_LOADS)
         return MEMORY
+    site = site_of(program, warp, pc, mask, plan.sm)
+    return look_up_words(by_reference(state), site, warp, base, stride, mask, by_reference(plan))
+
+
+@noinline
+def look_up_words(state: Any, site: Site, warp: int, base: int, stride: int, mask: int, plan: Plan) -> int:
+    """The same for a load that may share registers."""
     lookup(plan, ADDRESS_TABLE, base >> 2)
     sm, words = plan.sm, site.words
     if state.fenced[warp] or not choose_parts(state, site, base, stride, mask, sm):
@@ -218,8 +227,6 @@ def wait_for_parts(state: Any, site: Site, plan: Plan) -> None:
 def arrive(state: Any, physical: int, plan: Plan) -> None:
     """The data of a load are in its physical register: the loads that wait for it may be complete."""
     sm = plan.sm
-    state.physical[sm, physical, UNDER_WAY] = 0
-    state.physical[sm, physical, BURDEN] = 0
     wait = next_complete(state, sm, physical)
     while wait != NONE:
         reads = 0
@@ -231,6 +238,15 @@ def arrive(state: Any, physical: int, plan: Plan) -> None:
         complete(plan, state.waits[sm, wait, LOAD], merge_time(state, reads, plan))
         end_wait(state, sm, wait)
         wait = next_complete(state, sm, physical)
+
+
+@noinline
+def end_load(state: Any, sm: int, physical: int) -> None:
+    """No load is under way to a register any more."""
+    row = state.physical[sm, physical]
+    row[UNDER_WAY] = 0
+    row[BURDEN] = 0
+    drop(state, sm, physical)
 
 
 def read_parts(state: Any, site: Site, reads: int, plan: Plan) -> int:
@@ -247,7 +263,7 @@ def read_parts(state: Any, site: Site, reads: int, plan: Plan) -> int:
 def read_part(state: Any, physical: int, plan: Plan) -> None:
     """The slot for merging reads a register."""
     count(plan, MERGED)
-    extra(plan, MRF, READ, physical, bank=physical % state.banks)
+    extra(plan, MRF, READ, physical, bank=bank_of(state, physical))
 
 
 def merge_time(state: Any, reads: int, plan: Plan) -> int:
@@ -310,7 +326,7 @@ def enter(state: Any, physical: int, base: int, stride: int, mask: int, plan: Pl
 def carry(state: Any, old: int, plan: Plan) -> None:
     """A write leaves lanes alone that are needed: the old place is read, to write them to the new one."""
     count(plan, CARRIED)
-    extra(plan, MRF, READ, old, bank=old % state.banks)
+    extra(plan, MRF, READ, old, bank=bank_of(state, old))
 
 
 @noinline

@@ -20,6 +20,7 @@ from warpreg.designs.load_sharing.columns import (
     DYING,
     FORMER,
     FREE_NODE,
+    FULL_WORDS,
     LANES,
     LINKS_LEFT,
     MAPPED,
@@ -65,7 +66,7 @@ def all_free(physical: int) -> dict[str, NDArray[Any]]:
 
 def unmapped(registers: int) -> dict[str, NDArray[Any]]:
     """The initial rows of a warp, by field."""
-    rows = np.zeros((registers, REGISTER_COLUMNS), np.int64)
+    rows = np.zeros((registers, REGISTER_COLUMNS), np.int32)
     rows[:, [PLACE, SUPERSEDED]] = NONE
     return {"registers": rows}
 
@@ -80,40 +81,52 @@ def each_the_next(count: int) -> NDArray[np.int64]:
 @noinline
 def take(state: Any, sm: int) -> int:
     """The lowest free physical register, with one reference; NONE if all are in use."""
-    word = 0
-    while word < state.free.shape[1] and state.free[sm, word] == 0:
+    own, free = state.own[sm], state.free[sm]
+    word: int = own[FULL_WORDS]
+    while word < free.size and free[word] == 0:
         word += 1
-    if word == state.free.shape[1]:
+    own[FULL_WORDS] = word
+    if word == free.size:
         return NONE
-    bits = state.free[sm, word]
-    state.free[sm, word] = bits & bits - 1
+    bits = free[word]
+    free[word] = bits & bits - 1
     physical: int = (word << WORD_SHIFT) + lowest_bit(bits)
     state.physical[sm, physical, REFERENCES] = 1
-    state.own[sm, TAKEN] += 1
-    state.own[sm, MOST] = max(state.own[sm, MOST], state.own[sm, TAKEN])
+    own[TAKEN] += 1
+    own[MOST] = max(own[MOST], own[TAKEN])
     return physical
+
+
+def bank_of(state: Any, physical: int) -> int:
+    """The bank of a physical register; a power of two of banks, as most machines have, needs no division."""
+    banks: int = state.banks
+    return physical & banks - 1 if banks & banks - 1 == 0 else physical % banks
 
 
 def drop(state: Any, sm: int, physical: int) -> None:
     """One reference less; without one the register is free and its entry goes."""
-    state.physical[sm, physical, REFERENCES] -= 1
-    if state.physical[sm, physical, REFERENCES] == 0:
+    row = state.physical[sm, physical]
+    row[REFERENCES] -= 1
+    if row[REFERENCES] == 0:
+        if row[LANES] != 0:
+            remove(state, sm, physical)
         _free(state, sm, physical)
 
 
-@noinline
 def _free(state: Any, sm: int, physical: int) -> None:
-    remove(state, sm, physical)
-    state.free[sm, physical >> WORD_SHIFT] |= 1 << (physical & WORD - 1)
-    state.own[sm, TAKEN] -= 1
+    own, word = state.own[sm], physical >> WORD_SHIFT
+    state.free[sm, word] |= 1 << (physical & WORD - 1)
+    own[FULL_WORDS] = min(own[FULL_WORDS], word)
+    own[TAKEN] -= 1
 
 
 def is_alone(state: Any, sm: int, warp: int, register: int) -> bool:
     """Whether a register has a physical register to which nothing else refers, no pending source included."""
-    physical = state.registers[warp, register, PLACE]
-    if physical == NONE or state.registers[warp, register, PENDING]:
+    row = state.registers[warp, register]
+    if row[PLACE] == NONE or row[PENDING]:
         return False
-    return bool(state.physical[sm, physical, REFERENCES] == 1 and state.physical[sm, physical, LANES] == 0)
+    physical = state.physical[sm, row[PLACE]]
+    return bool(physical[REFERENCES] == 1 and physical[LANES] == 0)
 
 
 @noinline
@@ -122,16 +135,17 @@ def replace(state: Any, sm: int, warp: int, register: int) -> int:
 
     The old one is kept for pending sources, unless no other is free.
     """
-    old: int = state.registers[warp, register, PLACE]
+    row = state.registers[warp, register]
+    old: int = row[PLACE]
     owned = old != NONE and state.physical[sm, old, REFERENCES] == 1
-    physical: int = old if owned and state.registers[warp, register, PENDING] == 0 else take(state, sm)
+    physical: int = old if owned and row[PENDING] == 0 else take(state, sm)
     if physical == NONE and owned:
         physical = old
     if physical == NONE:
         unassign(state, sm, warp, register)
     elif physical == old:
         remove(state, sm, old)
-        state.registers[warp, register, DYING] = 0
+        row[DYING] = 0
     else:
         assign(state, sm, warp, register, physical)
     return physical
@@ -139,48 +153,70 @@ def replace(state: Any, sm: int, warp: int, register: int) -> int:
 
 def assign(state: Any, sm: int, warp: int, register: int, physical: int) -> None:
     """A register is in this physical register from now on, whose reference it takes over."""
-    unassign(state, sm, warp, register)
-    state.registers[warp, register, PLACE] = physical
+    row = state.registers[warp, register]
+    row[DYING] = 0
+    if row[PLACE] != NONE:
+        unassign(state, sm, warp, register)
+    row[PLACE] = physical
     state.own[sm, MAPPED] += 1
 
 
 @noinline
 def unassign(state: Any, sm: int, warp: int, register: int) -> None:
     """A register has no value any more; sources that are pending keep the place."""
-    old: int = state.registers[warp, register, PLACE]
-    state.registers[warp, register, DYING] = 0
+    leave(state, sm, warp, register)
+
+
+def leave(state: Any, sm: int, warp: int, register: int) -> None:
+    """`unassign`, compiled where it is called."""
+    row, own = state.registers[warp, register], state.own[sm]
+    old: int = row[PLACE]
+    row[DYING] = 0
     if old == NONE:
         return
-    state.registers[warp, register, PLACE] = NONE
-    state.own[sm, MAPPED] -= 1
-    node: int = state.own[sm, FREE_NODE]
-    if state.registers[warp, register, PENDING] and node != NONE:
-        state.own[sm, FREE_NODE] = state.physical[sm, node, NEXT_FORMER]
+    row[PLACE] = NONE
+    own[MAPPED] -= 1
+    node: int = own[FREE_NODE]
+    if row[PENDING] and node != NONE:
+        own[FREE_NODE] = state.physical[sm, node, NEXT_FORMER]
         state.physical[sm, node, FORMER] = old
-        state.physical[sm, node, NEXT_FORMER] = state.registers[warp, register, SUPERSEDED]
-        state.registers[warp, register, SUPERSEDED] = node
+        state.physical[sm, node, NEXT_FORMER] = row[SUPERSEDED]
+        row[SUPERSEDED] = node
     else:
         drop(state, sm, old)
 
 
 def issue_source(state: Any, warp: int, register: int, is_last: bool) -> None:
     """An instruction that reads the register has issued; with ``is_last`` nothing reads the value afterwards."""
-    state.registers[warp, register, PENDING] += 1
+    row = state.registers[warp, register]
+    row[PENDING] += 1
     if is_last:
-        state.registers[warp, register, DYING] = 1
+        row[DYING] = 1
 
 
 def collect_source(state: Any, warp: int, register: int) -> bool:
     """The collector has read a source; returns whether `end_sources` has anything to do."""
-    state.registers[warp, register, PENDING] -= 1
-    if state.registers[warp, register, PENDING] != 0:
+    row = state.registers[warp, register]
+    row[PENDING] -= 1
+    if row[PENDING] != 0:
         return False
-    return bool(state.registers[warp, register, DYING] != 0 or state.registers[warp, register, SUPERSEDED] != NONE)
+    return bool(row[DYING] != 0 or row[SUPERSEDED] != NONE)
 
 
 @noinline
 def end_sources(state: Any, sm: int, warp: int, register: int) -> bool:
     """No source of the register is pending: superseded places go; returns whether its value was released as dead."""
+    row = state.registers[warp, register]
+    if row[SUPERSEDED] != NONE:
+        _end_superseded(state, sm, warp, register)
+    if row[DYING] == 0 or row[PLACE] == NONE:
+        return False
+    leave(state, sm, warp, register)
+    return True
+
+
+@noinline
+def _end_superseded(state: Any, sm: int, warp: int, register: int) -> None:
     node: int = state.registers[warp, register, SUPERSEDED]
     while node != NONE:
         drop(state, sm, state.physical[sm, node, FORMER])
@@ -189,20 +225,18 @@ def end_sources(state: Any, sm: int, warp: int, register: int) -> bool:
         state.own[sm, FREE_NODE] = node
         node = following
     state.registers[warp, register, SUPERSEDED] = NONE
-    if state.registers[warp, register, DYING] == 0:
-        return False
-    return release(state, sm, warp, register)
 
 
 @noinline
 def release(state: Any, sm: int, warp: int, register: int) -> bool:
     """A register is dead from here on; returns whether it gave its value up now (pending sources delay that)."""
-    if state.registers[warp, register, PLACE] == NONE:
+    row = state.registers[warp, register]
+    if row[PLACE] == NONE:
         return False
-    if state.registers[warp, register, PENDING]:
-        state.registers[warp, register, DYING] = 1
+    if row[PENDING]:
+        row[DYING] = 1
         return False
-    unassign(state, sm, warp, register)
+    leave(state, sm, warp, register)
     return True
 
 

@@ -20,6 +20,7 @@ from warpreg.designs.load_sharing.columns import (
     SAID_MOST,
     SAID_TAKEN,
     TAKEN,
+    WAITERS,
 )
 from warpreg.designs.load_sharing.events import (
     FORGOTTEN,
@@ -32,9 +33,9 @@ from warpreg.designs.load_sharing.events import (
     UNPLACED,
 )
 from warpreg.designs.load_sharing.hints import EVERYTHING
-from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, table_index
+from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, end_load, table_index
 from warpreg.designs.load_sharing.merging import FULL
-from warpreg.designs.load_sharing.registers import drop, is_alone, release, replace
+from warpreg.designs.load_sharing.registers import bank_of, is_alone, release, replace
 from warpreg.designs.load_sharing.shadow import store_words
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
 from warpreg.jit.bits import lowest_bit
@@ -51,24 +52,27 @@ def plan_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
     if program.hints.first[operand]:
         lookup(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
     physical = state.registers[warp, register, PLACE]
-    read(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
+    read(plan, operand, MRF, bank=bank_of(state, physical) if physical != NONE else UNSET)
 
 
-def release_dead(state: Any, warp: int, released: Any, plan: Plan) -> None:
-    """Registers that died on the way to a block, as bits of words."""
+@noinline
+def release_dead(state: Any, sm: int, warp: int, released: Any) -> int:
+    """Registers died on the way to a block, as bits of words; returns how many gave their values up now."""
+    found = 0
     for word in range(released.size):
         bits = released[word]
         while bits:
             register = word * WORD + lowest_bit(bits)
             bits &= bits - 1
-            count(plan, RELEASED, release(state, plan.sm, warp, register))
+            found += release(state, sm, warp, register)
+    return found
 
 
 def write_result(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result of a hook's own copy of the state leaves its unit, or the data of a load are there."""
     sm, register = plan.sm, program.result[operand]
     if state.registers[warp, register, ARRIVES] != ORDINARY:
-        write_loaded(by_reference(state), warp, register, operand, by_reference(plan))
+        write_loaded(state, warp, register, operand, plan)
     else:
         place_result(state, program, warp, pc, operand, plan)
     if program.hints.dead[operand] and release(by_reference(state), sm, warp, register):
@@ -81,7 +85,7 @@ def place_result(state: Any, program: Program, warp: int, pc: int, operand: int,
     old = state.registers[warp, register, PLACE]
     if is_alone(state, plan.sm, warp, register):
         lookup(plan, RENAMING_TABLE, index)
-        write(plan, operand, MRF, bank=old % state.banks)
+        write(plan, operand, MRF, bank=bank_of(state, old))
         return
     physical = replace(by_reference(state), plan.sm, warp, register)
     if physical == old:
@@ -92,7 +96,7 @@ def place_result(state: Any, program: Program, warp: int, pc: int, operand: int,
             carry(state, old, plan)
     if physical == NONE:
         count(plan, UNPLACED)
-    write(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
+    write(plan, operand, MRF, bank=bank_of(state, physical) if physical != NONE else UNSET)
 
 
 def leaves_lanes(program: Program, pc: int, operand: int, plan: Plan) -> bool:
@@ -100,7 +104,6 @@ def leaves_lanes(program: Program, pc: int, operand: int, plan: Plan) -> bool:
     return bool(program.result_partial[operand] and (program.guarded[pc] or plan.mask & FULL != FULL))
 
 
-@noinline
 def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan) -> None:
     """The result of a load for which `look_up_load` has found a physical register."""
     arrives = state.registers[warp, register, ARRIVES]
@@ -109,9 +112,10 @@ def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan)
         nowhere(plan, operand)
     else:
         physical = arrives - OWNED
-        write(plan, operand, MRF, bank=physical % state.banks)
-        arrive(state, physical, plan)
-        drop(state, plan.sm, physical)
+        write(plan, operand, MRF, bank=bank_of(state, physical))
+        if state.physical[plan.sm, physical, WAITERS] != NONE:
+            arrive(by_reference(state), physical, by_reference(plan))
+        end_load(by_reference(state), plan.sm, physical)
 
 
 def overwrite(state: Any, size: int, mask: int, plan: Plan) -> None:
@@ -132,13 +136,13 @@ def forget(state: Any, plan: Plan) -> None:
 
 def report(state: Any, plan: Plan) -> None:
     """The quantities over time, where they have changed."""
-    own, sm = state.own, plan.sm
-    if own[sm, TAKEN] != own[sm, SAID_TAKEN]:
-        own[sm, SAID_TAKEN] = own[sm, TAKEN]
-        level(plan, IN_USE, own[sm, TAKEN])
-    if own[sm, MAPPED] != own[sm, SAID_MAPPED]:
-        own[sm, SAID_MAPPED] = own[sm, MAPPED]
-        level(plan, SHARING, own[sm, MAPPED])
-    if own[sm, MOST] != own[sm, SAID_MOST]:
-        count(plan, MOST_IN_USE, own[sm, MOST] - own[sm, SAID_MOST])
-        own[sm, SAID_MOST] = own[sm, MOST]
+    own = state.own[plan.sm]
+    if own[TAKEN] != own[SAID_TAKEN]:
+        own[SAID_TAKEN] = own[TAKEN]
+        level(plan, IN_USE, own[TAKEN])
+    if own[MAPPED] != own[SAID_MAPPED]:
+        own[SAID_MAPPED] = own[MAPPED]
+        level(plan, SHARING, own[MAPPED])
+    if own[MOST] != own[SAID_MOST]:
+        count(plan, MOST_IN_USE, own[MOST] - own[SAID_MOST])
+        own[SAID_MOST] = own[MOST]

@@ -38,7 +38,7 @@ class State(NamedTuple):
     merge_cycles: int
     versioned: bool
     fenced: NDArray[np.int64]
-    registers: NDArray[np.int64]
+    registers: NDArray[np.int32]
     physical: NDArray[np.int64]
     own: NDArray[np.int64]
     free: NDArray[np.int64]

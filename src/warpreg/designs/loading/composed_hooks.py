@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.interface.hooks import HOOKS, combined
-from warpreg.designs.interface.plan import ALONE, FIRST, FIRST_READS, LATER, Plan, forget, plan_of_part
+from warpreg.designs.interface.plan import ALONE, FIRST, FIRST_READS, LATER, Plan, forget, forget_results, plan_of_part
 from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference, replacing
@@ -139,7 +139,7 @@ def _forget_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan
 
 
 def _forget_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    forget(plan.results, program.result_start[pc + 1] - program.result_start[pc])
+    forget_results(plan.results, program.result_start[pc + 1] - program.result_start[pc])
 
 
 def _own_hook(name: str, part: Part) -> Function:

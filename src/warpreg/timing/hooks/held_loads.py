@@ -1,6 +1,7 @@
 """Look-up of global loads, and loads that wait without memory until a hook completes them.
 
-Like `warpreg.timing.hooks.adapters`.  The held loads of an SM are a list, which is searched by sequence number.
+Like `warpreg.timing.hooks.adapters`.  The held loads of an SM are in lists by the last bits of their sequence number,
+which are searched for it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     number = number_of(c, c.rows[op, ops.WARP])
     base, stride = c.slab[access + 1], c.slab[access + 2]
     plan = adapters.plan_of_access(c, d, sm, op, now)
-    answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
+    answer = load_lookup(adapters.state_of(d), d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
     adapters.settle(c, d, sm, now)
     return answer
 
@@ -45,8 +46,9 @@ def wait_without_memory(c: Core, sm: SmRow, op: OpRow, ready: int, cycles: int, 
         schedule(c, sm, op, ready + cycles, now)
         return
     c.rows[op, ops.READY_AT] = ready
-    c.rows[op, ops.NEXT] = c.table[sm, sms.HELD]
-    c.table[sm, sms.HELD] = op
+    held = sms.HELD + (c.rows[op, ops.SEQUENCE] & sms.HELD_LISTS - 1)
+    c.rows[op, ops.NEXT] = c.table[sm, held]
+    c.table[sm, held] = op
 
 
 def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -71,15 +73,16 @@ def _complete(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def _take_held(c: Core, sm: SmRow, load: int) -> OpRow:
-    """Remove a held load from the list of its SM; NONE if there is no such load."""
+    """Remove a held load from its list; NONE if there is no such load."""
+    held = sms.HELD + (load & sms.HELD_LISTS - 1)
     before: OpRow = NONE
-    op = c.table[sm, sms.HELD]
+    op = c.table[sm, held]
     while op != NONE and c.rows[op, ops.SEQUENCE] != load:
         before = op
         op = c.rows[op, ops.NEXT]
     if op != NONE:
         if before == NONE:
-            c.table[sm, sms.HELD] = c.rows[op, ops.NEXT]
+            c.table[sm, held] = c.rows[op, ops.NEXT]
         else:
             c.rows[before, ops.NEXT] = c.rows[op, ops.NEXT]
     return op

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.interface.hooks import authors_of_hook
-from warpreg.designs.interface.plan import MERGED, RECALLS, UNSET, Plan, forget, recalling_plan
+from warpreg.designs.interface.plan import MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
 from warpreg.designs.interface.plan_functions import nowhere, write
 from warpreg.jit.natives import Function
 from warpreg.jit.rebuild import reaches
@@ -41,7 +41,7 @@ def issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 
 def call_issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    issued(d.state, d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
+    issued(adapters.state_of(d), d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
     adapters.await_lookups(c, op, adapters.settle(c, d, sm, now))
 
 
@@ -105,7 +105,7 @@ def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
 def _tell_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> None:
     number, pc = number_of(c, c.rows[op, ops.WARP]), c.rows[op, ops.PC]
     operand = d.program.source_start[pc] + k
-    collected(d.state, d.program, number, pc, operand, plan_of_op(c, d, sm, op, now))
+    collected(adapters.state_of(d), d.program, number, pc, operand, plan_of_op(c, d, sm, op, now))
     adapters.settle(c, d, sm, now)
 
 
@@ -180,7 +180,7 @@ def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     warp = c.rows[op, ops.WARP]
     plan = recalling(plan_of_op(c, d, sm, op, now))
     recall_results(c, d, op, count)
-    produced(d.state, d.program, number_of(c, warp), pc, plan)
+    produced(adapters.state_of(d), d.program, number_of(c, warp), pc, plan)
     adapters.settle(c, d, sm, now)
     adapters.note_results(c, d, warp, pc, op)
 
@@ -192,7 +192,7 @@ def recalling(plan: Plan) -> Plan:
 
 def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
     """What has been planned of the first results: nothing."""
-    forget(d.results, count)
+    forget_results(d.results, count)
 
 
 # The same behind ``plan_write``: what that has planned stays, or ``produced`` may take it back.
@@ -202,7 +202,7 @@ def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if d.program.result_start[pc] == d.program.result_start[pc + 1]:
         return
-    produced(d.state, d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
+    produced(adapters.state_of(d), d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
     adapters.settle(c, d, sm, now)
 
 

@@ -52,7 +52,13 @@ def tell_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def call_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    stalled(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD], _plan_of_head(c, d, sm, warp, now))
+    stalled(
+        adapters.state_of(d),
+        d.program,
+        number_of(c, warp),
+        c.rows[warp, warps.HEAD],
+        _plan_of_head(c, d, sm, warp, now),
+    )
     adapters.settle(c, d, sm, now)
 
 
@@ -61,7 +67,13 @@ def tell_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def call_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    resumed(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD], _plan_of_head(c, d, sm, warp, now))
+    resumed(
+        adapters.state_of(d),
+        d.program,
+        number_of(c, warp),
+        c.rows[warp, warps.HEAD],
+        _plan_of_head(c, d, sm, warp, now),
+    )
     adapters.settle(c, d, sm, now)
 
 

@@ -141,7 +141,8 @@ def _row_width(table: Table, wheel: int, addresses: bool) -> int:
 
 def _sms(rows: Array, m: MachineWords) -> None:
     own = whole.sms_of(rows, m)
-    own[sms.STEPPED] = own[sms.EXTRA_FIRST] = own[sms.TAKES_BLOCK_AT] = own[sms.HELD] = NONE
+    own[sms.STEPPED] = own[sms.EXTRA_FIRST] = own[sms.TAKES_BLOCK_AT] = NONE
+    own.rows[:, sms.HELD : sms.HELD + sms.HELD_LISTS] = NONE
     index = np.arange(m[machine.SMS])
     own[sms.FIRST_BANK] = (m[machine.FIRST_BANK] + index * m[machine.BANKS]) * m[machine.ROW]
     own[sms.FIRST_COLLECTOR] = (m[machine.FIRST_COLLECTOR] + index * m[machine.COLLECTORS]) * m[machine.ROW]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.checking.running import Limits, out_of_line, watched
+from warpreg.designs.checking.running import Limits, called_from, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import Order
@@ -34,7 +34,9 @@ from warpreg.designs.interface.thread_blocks import knows_thread_blocks, with_sl
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.jit.natives import Function
+from warpreg.jit.noinline import out_of_line
 from warpreg.jit.options import Mode
+from warpreg.jit.rebuild import calls_out_of_line
 from warpreg.timing import memory
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine as machine_columns
@@ -51,6 +53,7 @@ from warpreg.timing.sm import (
     banked_path,
     entry,
     ideal_path,
+    issue,
     operand_collector,
     owned_collectors,
     reach,
@@ -61,6 +64,7 @@ from warpreg.timing.sm import (
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events, waits)
 """Modules with placeholders of hooks and with what takes the place of ports where a design defines them."""
+issue_out_of_line = out_of_line(issue.issue_head)
 QUEUE = 64
 """Extra accesses, woken tokens and completed loads that one call of a hook may request."""
 
@@ -246,8 +250,9 @@ class Outside:
         """The entry point of the core for these arguments."""
         replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
         modules = {name: module for module in HOOK_MODULES for name in module.HOOKED}
-        called = {name: out_of_line(hook) for name, hook in self.behaviour.hooks.items() if name in modules}
+        called = {name: called_from(hook) for name, hook in self.behaviour.hooks.items() if name in modules}
         if self.has_design:
+            replaced |= self._out_of_line(tuple(called.values()))
             replaced |= adapters.ALWAYS
             replaced[reset_rows] = resetting(self.fields)
         for name, hook in called.items():
@@ -274,6 +279,15 @@ class Outside:
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(
             (core, *self.arguments(core))
         )
+
+    def _out_of_line(self, hooks: tuple[FunctionType, ...]) -> dict[Function, Function]:
+        """What large hooks put in place of what: those that have functions out of line.
+
+        A state need not be copied for these, and an instruction issues in one place of the machine code.
+        """
+        if has_checks(hooks) or not calls_out_of_line(hooks):
+            return {}
+        return {adapters.state_of: adapters.state_in_place, issue.issue_head: issue_out_of_line}
 
     def _sharing(self) -> dict[Function, Function]:
         """What banks with slices or row addresses put in place of what."""

@@ -34,15 +34,16 @@ def held_loads(core: Core) -> list[Held]:
 
 def _of_sm(core: Core, sm: int) -> Iterator[Held]:
     slots = warps_of(array_of(core.table), core.machine)
-    op = core.table[sm, sms.HELD]  # type: ignore[index]
-    while op != NONE:
-        warp = number_of(core, core.rows[op, ops.WARP])
-        own = slots[warps.BLOCK][warp]
-        oldest = int(np.min(slots[warps.AGE][slots[warps.BLOCK] == own]))
-        index = int(slots[warps.AGE][warp]) - oldest
-        pc, load = int(core.rows[op, ops.PC]), int(core.rows[op, ops.SEQUENCE])
-        yield Held(int(warp), int(core.rows[own, blocks.INDEX]), index, pc, load)
-        op = core.rows[op, ops.NEXT]
+    for held in range(sms.HELD_LISTS):
+        op = core.table[sm, sms.HELD + held]  # type: ignore[index]
+        while op != NONE:
+            warp = number_of(core, core.rows[op, ops.WARP])
+            own = slots[warps.BLOCK][warp]
+            oldest = int(np.min(slots[warps.AGE][slots[warps.BLOCK] == own]))
+            index = int(slots[warps.AGE][warp]) - oldest
+            pc, load = int(core.rows[op, ops.PC]), int(core.rows[op, ops.SEQUENCE])
+            yield Held(int(warp), int(core.rows[own, blocks.INDEX]), index, pc, load)
+            op = core.rows[op, ops.NEXT]
 
 
 def _load(held: Held) -> int:

@@ -94,7 +94,7 @@ def _issue_from(
         if pipe != NONE and not _may_follow(c, d, sm, row, scheduler, warp, pipe, now):
             break
         pipe = c.code[c.rows[warp, warps.HEAD], code.PIPE]
-        _issue(c, d, sm, row, scheduler, warp, pipe, now)
+        issue_head(c, d, sm, row, scheduler, warp, pipe, now)
 
 
 def _may_follow(
@@ -115,7 +115,10 @@ def _may_follow(
     return token == GO
 
 
-def _issue(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int) -> None:
+def issue_head(
+    c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
+) -> None:
+    """Issue the head of a warp."""
     pc = c.rows[warp, warps.HEAD]
     c.clock[clock.INSTRUCTIONS] += 1
     c.clock[clock.LAST_PROGRESS] = now

@@ -35,5 +35,8 @@ FIRST_BANK = Column[SmRow, BankRow](25)
 FIRST_COLLECTOR = Column[SmRow, CollectorRow](26)
 FIRST_BLOCK = Column[SmRow, BlockRow](27)
 LAST_DISPATCH = _Word(28)  # slot whose collector dispatched last, if warps own collectors
-HELD = Column[SmRow, OpRow](29)  # list of loads that wait without memory for a hook to complete them
-RIPE = _Word(30)  # non-empty buckets of the timing wheel, in as many words as needed
+HELD = Column[SmRow, OpRow](29)  # HELD_LISTS lists of loads that wait without memory for a hook to complete them
+RIPE = _Word(45)  # non-empty buckets of the timing wheel, in as many words as needed
+
+HELD_LISTS = 16
+"""A power of two; a load is in the list of its number modulo this one."""
