@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tests.timing.launches import Launched
 from tests.timing.machine_files import machine_of
 from tests.timing.reference.machine import Sm
@@ -27,6 +29,7 @@ from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.memory.between_launches import SecondLevel, put
 from warpreg.timing.results.result import TimingResult, result_of
+from warpreg.timing.tracing.recorder import Recorder
 
 LINE_BYTES = 128
 ROOM = 1024
@@ -39,6 +42,7 @@ class Fast:
     result: TimingResult
     outside: Outside
     steps: int
+    events: NDArray[Any] | None = None
 
 
 def machine_with_memory(sm: Sm, latency: int, interval: int, sms: int = 1, resident: int = 8) -> Machine:
@@ -62,7 +66,7 @@ def agreed(
     machine = machine_with_memory(sm, latency, interval, sms, resident)
     own = replace(sm, texture_latency=latency)
     slow = timed(launched, own, PackageMemory(machine, sms), sms, resident, design, **parameters)
-    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, None, 1, **parameters))
+    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, None, 1, None, **parameters))
     return slow
 
 
@@ -76,9 +80,10 @@ def fast(
     design: Design | None = None,
     contents: SecondLevel | None = None,
     threads: int = 1,
+    recorder: Recorder | None = None,
     **parameters: Value,
 ) -> Fast:
-    """What the fast core makes of it, with ``contents`` in the second-level cache."""
+    """What the fast core makes of it, with ``contents`` in the second-level cache; its events go to a ``recorder``."""
     order = design.declaration.order if design else "warp"
     widths = design is not None and design.declaration.widths
     lanes = design is not None and design.declaration.lanes
@@ -89,7 +94,7 @@ def fast(
         lanes=lanes,
     )
     machine = with_collectors(machine, behaviour.collectors)
-    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, threads=threads))
+    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, threads=threads), recorder=recorder)
     if contents is not None:
         put(outside.system, contents)
     visits = Visits(launched.kernel)
@@ -110,7 +115,8 @@ def fast(
     counters = memory.counters(outside.system)
     plain = plain_counts(launched.kernel, visits)
     result = result_of(machine, engine.core, engine.cycles, counters, counts, plain, resources)
-    return Fast(result, outside, int(engine.core.clock[clock.STEPS_TAKEN]))
+    events = None if recorder is None else recorder.events(engine.core, engine.cycles)
+    return Fast(result, outside, int(engine.core.clock[clock.STEPS_TAKEN]), events)
 
 
 def compare(slow: Timed, quick: Fast) -> None:

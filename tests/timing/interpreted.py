@@ -10,7 +10,7 @@ import pytest
 
 def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
     """From here on every timing run is, on so many SMs where it says nothing else."""
-    names = "simulate", "recording", "estimate"
+    names = "simulate", "recording", "estimate", "tracing"
     modules = [importlib.import_module(f"warpreg.timing.launch.{name}") for name in names]
     compiled = modules[0].timed
 
@@ -25,6 +25,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
         reach: bool = False,
         between: Any = None,
         threads: int | None = None,
+        recorder: Any = None,
     ) -> Any:
         return compiled(
             launch,
@@ -37,6 +38,8 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
             reach,
             between,
             threads,
+            None,
+            recorder,
         )
 
     for module in modules:

@@ -102,7 +102,7 @@ def test_a_held_load_that_nobody_completes_is_named() -> None:
 
 def quick(launched: Launched, design: Design, **parameters: int) -> None:
     """Only the fast core."""
-    fast(launched, machine_with_memory(PLAIN, 20, 1), 1, 8, "interpreted", False, design, None, **parameters)
+    fast(launched, machine_with_memory(PLAIN, 20, 1), 1, 8, "interpreted", False, design, None, 1, None, **parameters)
 
 
 def hand(folder: Path, text: str, checked: bool = False, lanes: bool = True, order: str = "sm") -> Design:

@@ -33,6 +33,7 @@ COMMANDS = {
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",
     "why": "Show where two designs differ on a kernel, by instruction",
+    "trace": "Write what happens in each cycle of a window, for Perfetto or Konata",
     "new-design": "Write the file of a design that runs as it is, and its test",
     "export": "Write a run as a trace for Accel-Sim",
     "check": "Check a design: contract of all designs, hooks with checks, in replay and in time",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_choices, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
+from warpreg.cli.launching import Launching, launch_options
 from warpreg.cli.listings import styled
 from warpreg.cli.options import (
     json_option,
@@ -24,14 +23,15 @@ from warpreg.cli.options import (
     trace_options,
     unchecked_option,
 )
+from warpreg.cli.targets import TARGET, run_target
 from warpreg.energy import Technology
 from warpreg.experiments.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import code_version
-from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.run import CompileChoice, Run
+from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
@@ -43,7 +43,7 @@ ELSEWHERE = "between instructions"
 @click.command()
 @click.argument("first", metavar="DESIGN")
 @click.argument("second", metavar="DESIGN")
-@click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g")
+@click.argument("target", metavar=TARGET)
 @launch_options
 @set_option
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
@@ -92,14 +92,8 @@ def command(
     timed = Timed() if cycles else None
     with output.alone(as_json), output.steps() as progress:
         progress.begin(f"running {target}")
-        if is_trace(target):
-            run = recorded_run(target, unknown_opcodes, choice)
-        elif Path(target).suffix in KERNEL_FILES:
-            run = launching.run(target, launching.arguments(seed), choice, max_instructions, recorded(timed, choices))
-        elif launching.is_launch:
-            raise click.UsageError(f"--grid, --block and --arg require a .cu or .ptx file, found '{target}'")
-        else:
-            run = run_workload(find_workload(target), size, seed, choice, recorded(timed, choices), max_instructions)
+        record = recorded(timed, choices)
+        run = run_target(target, launching, size, seed, choice, max_instructions, unknown_opcodes, record)
         kernel = _chosen(run, launching.kernel)
         found = []
         for one in choices:

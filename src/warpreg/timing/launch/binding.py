@@ -60,6 +60,8 @@ from warpreg.timing.sm import (
     shared_access,
     stall_account,
 )
+from warpreg.timing.tracing.around import recording_core
+from warpreg.timing.tracing.recorder import Recorder
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events, waits)
@@ -131,6 +133,7 @@ class Outside:
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
     ``plan.levels`` int64[SMs, resources, 3].  ``reach``: the run asks which level of memory warps wait for.
     ``around`` gives further replacements for a memory system, such as those of `warpreg.timing.memory.clocked`.
+    ``recorder``: what records events of the run.
     """
 
     def __init__(
@@ -140,8 +143,9 @@ class Outside:
         system: Memory,
         reach: bool = False,
         around: Around | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        self.reach, self._around = reach, around
+        self.reach, self._around, self._recorder = reach, around, recorder
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
@@ -276,9 +280,14 @@ class Outside:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
         if self._around is not None:
             replaced |= self._around(self.system)
-        return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(
-            (core, *self.arguments(core))
-        )
+        replaced |= {**self._sharing(), **self._lookups(), **self._owned()}
+        if self._recorder is not None:
+            replaced |= recording_core(replaced)
+        return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
+
+    def prepared(self, core: Core) -> Core:
+        """The core before its run, with room for events if they are recorded."""
+        return core if self._recorder is None else self._recorder.prepared(core, self.plan)
 
     def _out_of_line(self, hooks: tuple[FunctionType, ...]) -> dict[Function, Function]:
         """What large hooks put in place of what: those that have functions out of line.

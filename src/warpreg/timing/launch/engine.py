@@ -67,6 +67,7 @@ class Engine:
         core.machine[machine.IN_STEP] = outside.behaviour.in_step
         if outside.has_design:
             core.clock[clock.LEAST_OPS] += ROOM_FOR_HOOKS
+        core = outside.prepared(core)
         self._threads = Threads(core, outside.threads, sm_count if busy is None else min(busy, sm_count))
         if outside.has_design:
             self._threads.more_room()

@@ -37,6 +37,7 @@ from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_thre
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
+from warpreg.timing.tracing.recorder import Recorder
 from warpreg.trace.edges import expanded_path
 from warpreg.trace.widths import WidthReader, places
 
@@ -120,11 +121,12 @@ def timed(
     between: Between | None = None,
     threads: int | None = None,
     around: Around | None = None,
+    recorder: Recorder | None = None,
 ) -> Timed:
     """Time one launch; parameters as in `simulate`.
 
     ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``around`` as
-    in `Outside`.
+    in `Outside`.  ``recorder`` receives the events of the launch, which then has one thread.
     """
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
@@ -132,9 +134,10 @@ def timed(
     machine = with_collectors(machine, behaviour.collectors)
     _check_cooperative(launch, machine, place.blocks)
     blocks_timed = math.prod(launch.grid) if window is None else min(window.count, math.prod(launch.grid))
-    count = min(sms or machine.chip.sms, _threads(threads, launch, machine, blocks_timed, behaviour, mode))
+    wanted = threads if recorder is None else 1
+    count = min(sms or machine.chip.sms, _threads(wanted, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
-    outside = Outside(behaviour, machine, system, reach, around)
+    outside = Outside(behaviour, machine, system, reach, around, recorder)
     end = ALL_BLOCKS if window is None else window.first + window.count
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)

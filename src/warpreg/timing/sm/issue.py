@@ -118,7 +118,7 @@ def _may_follow(
 def issue_head(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
 ) -> None:
-    """Issue the head of a warp."""
+    """Issue the head of a warp to its pipe."""
     pc = c.rows[warp, warps.HEAD]
     c.clock[clock.INSTRUCTIONS] += 1
     c.clock[clock.LAST_PROGRESS] = now

@@ -315,11 +315,11 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
     while left != 0:
         position = lowest(left)
         left ^= bit(position)
-        c.rows[account_of(c, row), _cause(c, sm, warp_of(c, sm, scheduler, position), now)] += cycles
+        c.rows[account_of(c, row), blocking_cause(c, sm, warp_of(c, sm, scheduler, position), now)] += cycles
     return blocked
 
 
-def _cause(c: Core, sm: SmRow, warp: WarpRow, now: int) -> Cause:
+def blocking_cause(c: Core, sm: SmRow, warp: WarpRow, now: int) -> Cause:
     """What the oldest instruction in the warp's collectors waits for."""
     slot = slot_of(c, sm, warp)
     first = _first_of(c, sm, slot)

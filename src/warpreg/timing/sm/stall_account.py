@@ -23,11 +23,11 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
         if ports.refuses(c, sm, row, pipe, now):
             wanting = c.rows[row, schedulers.WANTS + pipe]
             blocked |= wanting
-            c.rows[account_of(c, row), _cause(c, sm, row, pipe, now)] += cycles * count(wanting)
+            c.rows[account_of(c, row), blocking_cause(c, sm, row, pipe, now)] += cycles * count(wanting)
     return blocked
 
 
-def _cause(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Cause:
+def blocking_cause(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Cause:
     """The cause of the structural hazard."""
     asked = ports.waits_for(c, sm, row, pipe, now)
     if asked == NONE:

@@ -32,11 +32,11 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
         elif ports.is_present(c, op):
             ports.present(c, d, sm, op, now)
         else:
-            _results(c, d, sm, op, now)
+            process_results(c, d, sm, op, now)
         op = following
     c.table[sm, sms.WRITTEN_BANKS] = c.table[sm, sms.WRITE_BANKS]
     if c.table[sm, sms.WRITE_BANKS] != 0:
-        _write_banks(c, d, sm, now)
+        write_banks(c, d, sm, now)
 
 
 def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
@@ -68,7 +68,7 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     return first
 
 
-def _results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Process the results of ``op``: those that need a bank join its queue, the others are written."""
     pc = c.rows[op, ops.PC]
     warp = c.rows[op, ops.WARP]
@@ -128,7 +128,7 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     c.rows[row, banks.WRITES_TAIL] = word
 
 
-def _write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
+def write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Let every bank with a queue serve its first write."""
     waiting = c.table[sm, sms.WRITE_BANKS]
     still = waiting

@@ -1,0 +1,55 @@
+"""Put what records around functions of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpreg.jit.natives import Function
+from warpreg.jit.rebuild import another
+from warpreg.timing.core import ports
+from warpreg.timing.hooks import adapters
+from warpreg.timing.sm import (
+    issue,
+    load_store_unit,
+    operand_collector,
+    owned_collectors,
+    stall_account,
+    wakeup,
+    writeback,
+)
+from warpreg.timing.tracing import recording
+
+POINTS: tuple[tuple[Function, Function, Function], ...] = (
+    (issue.issue_head, recording.issue_head, recording.core_issue_head),
+    (operand_collector.take_collector, recording.take_collector, recording.core_take_collector),
+    (operand_collector.is_there, recording.is_there, recording.core_is_there),
+    (load_store_unit.begin, recording.begin, recording.core_begin),
+    (writeback.process_results, recording.process_results, recording.core_process_results),
+    (writeback.write_banks, recording.write_banks, recording.core_write_banks),
+    (writeback.finish, recording.finish, recording.core_finish),
+    (wakeup.set_cause, recording.set_cause, recording.core_set_cause),
+    (stall_account.blocked_warps, recording.blocked_warps, recording.core_blocked_warps),
+    (issue.take_turn, recording.take_turn, recording.core_take_turn),
+    (adapters.settle, recording.settle, recording.core_settle),
+)
+"""A function of the core, what takes its place, and what that calls in its place."""
+
+
+def recording_core(replaced: Mapping[Function, Function]) -> dict[Function, Function]:
+    """What to replace in a core that records, besides what is ``replaced`` already."""
+    found: dict[Any, Any] = {}
+    for function, records, original in POINTS:
+        found[function] = records
+        found[original] = another(_effective(function, replaced))
+    if ports.source_word in replaced:
+        found[recording.served] = recording.served_as_planned
+    if _effective(stall_account.blocked_warps, replaced) is owned_collectors.blocked_warps:
+        found[recording.blocking_cause] = recording.owned_blocking_cause
+    return found
+
+
+def _effective(function: Any, replaced: Mapping[Function, Function]) -> Any:
+    while function in replaced:
+        function = replaced[function]
+    return function

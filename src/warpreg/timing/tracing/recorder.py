@@ -1,0 +1,76 @@
+"""Record the events of one launch: give the core room, then read what it has written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.interface.plan import Plan
+from warpreg.timing.core.columns import machine
+from warpreg.timing.core.columns.typed import NONE, Array
+from warpreg.timing.core.state import Core
+from warpreg.timing.tracing import rows
+from warpreg.timing.tracing.buffers import COUNT, IS, SINCE, counters, traced
+from warpreg.timing.tracing.rows import EVENT, SPANS, Kind
+
+
+class Recorder:
+    """Events of the cycles ``begin`` to ``end``, exclusive, of a launch, at most ``room``."""
+
+    def __init__(self, begin: int, end: int, room: int) -> None:
+        self.begin, self.end, self.room = begin, end, room
+        self.missed = 0
+        """Events beyond the room, once they are read."""
+
+    def prepared(self, core: Core, plan: Plan) -> Any:
+        """The core with buffers; hooks count in the ``plan``."""
+        m = core.machine
+        slots, resources = int(m[machine.SMS] * m[machine.SLOTS]), plan.levels.shape[0] * plan.levels.shape[1]
+        counted = sum(one.size for one in counters(plan))
+        return traced(core, slots, resources, counted, self.room, self.begin, self.end)
+
+    def events(self, core: Any, cycles: int, launch: int = 0, offset: int = 0) -> NDArray[Any]:
+        """EVENT[events] of a core that has run for ``cycles``, by cycle, then by SM, then as they happened.
+
+        Spans are cut at the ends of the window.  ``launch`` is its number, ``offset`` its first cycle in the run.  If
+        the core had too little room, events are ``missed``.
+        """
+        self.missed = max(0, int(core.place[COUNT]) - self.room)
+        written = core.events[: core.place[COUNT]].astype(np.int64)
+        written = written[written[:, rows.CYCLE] < cycles]  # an SM may have been stepped beyond the end
+        words = np.concatenate((written, self._open_spans(core, cycles)))
+        found = np.zeros(len(words), EVENT)
+        is_span = np.isin(words[:, rows.KIND], SPANS)
+        first = np.where(is_span, np.maximum(words[:, rows.CYCLE], self.begin), words[:, rows.CYCLE])
+        last = words[:, rows.CYCLE] + np.where(is_span, words[:, rows.SEQUENCE], 1)
+        found["launch"], found["cycle"] = launch, first + offset
+        found["cycles"] = np.minimum(last, self.end) - first
+        found["sequence"] = np.where(is_span, NONE, words[:, rows.SEQUENCE])
+        for name, column in (
+            ("sm", rows.SM), ("kind", rows.KIND), ("slot", rows.SLOT), ("unit", rows.UNIT), ("pc", rows.PC),
+            ("value", rows.VALUE),
+        ):  # fmt: skip
+            found[name] = words[:, column]
+        return found[np.lexsort((found["sm"], found["cycle"]))]
+
+    def _open_spans(self, core: Any, cycles: int) -> Array:
+        """Rows of what lasts until the end of the run."""
+        m = core.machine
+        sms, slots = int(m[machine.SMS]), int(m[machine.SLOTS])
+        is_open = (core.lasting[:, SINCE] < min(cycles, self.end)) & (self.begin < cycles)
+        found = np.flatnonzero(is_open)
+        of_slot = found < sms * slots
+        resources = max(1, (len(core.lasting) - sms * slots) // sms)
+        resource = found - sms * slots
+        made = np.zeros((len(found), rows.WORDS), np.int64)
+        made[:, rows.KIND] = np.where(of_slot, Kind.STATE, Kind.RESOURCE)
+        made[:, rows.SM] = np.where(of_slot, found // slots, resource // resources)
+        made[:, rows.SLOT] = np.where(of_slot, found % slots, NONE)
+        made[:, rows.UNIT] = np.where(of_slot, core.lasting[found, IS], resource % resources)
+        made[:, rows.PC] = NONE
+        made[:, rows.SEQUENCE] = cycles - core.lasting[found, SINCE]
+        made[:, rows.CYCLE] = core.lasting[found, SINCE]
+        made[:, rows.VALUE] = core.lasting[found, IS]
+        return made
