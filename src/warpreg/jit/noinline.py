@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
+from warpreg.jit.twin import twin
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -27,10 +29,4 @@ def is_noinline(function: Callable[..., Any]) -> bool:
 @functools.cache
 def out_of_line(function: FunctionType) -> FunctionType:
     """A twin of a function that is out of line, to take its place where it has become large."""
-    twin = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin.__module__, twin.__qualname__ = function.__module__, function.__qualname__
-    vars(twin).update(vars(function))
-    return noinline(twin)
+    return noinline(twin(function))

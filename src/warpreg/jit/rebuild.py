@@ -63,21 +63,6 @@ def calls_out_of_line(functions: tuple[FunctionType, ...]) -> bool:
     return bool(found)
 
 
-@functools.cache
-def another(function: FunctionType) -> FunctionType:
-    """The same function as another object, for what takes its place and calls it: the original is then replaced, and
-    this one is not.
-    """
-    copy = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__module__ = function.__module__
-    copy.__qualname__ = function.__qualname__
-    vars(copy).update(vars(function))
-    return copy
-
-
 class _Rebuilder:
     def __init__(
         self, compiled: Callable[[FunctionType], Any], replaced: Mapping[Function, Function], natives: bool

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from warpreg.jit.natives import Function
-from warpreg.jit.rebuild import another
+from warpreg.jit.twin import twin
 from warpreg.timing.core import ports
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import (
@@ -41,12 +42,16 @@ def recording_core(replaced: Mapping[Function, Function]) -> dict[Function, Func
     found: dict[Any, Any] = {}
     for function, records, original in POINTS:
         found[function] = records
-        found[original] = another(_effective(function, replaced))
+        found[original] = _original(_effective(function, replaced))
     if ports.source_word in replaced:
         found[recording.served] = recording.served_as_planned
     if _effective(stall_account.blocked_warps, replaced) is owned_collectors.blocked_warps:
         found[recording.blocking_cause] = recording.owned_blocking_cause
     return found
+
+
+_original = functools.cache(twin)
+"""One twin of each function, since compiled code is found by its functions."""
 
 
 def _effective(function: Any, replaced: Mapping[Function, Function]) -> Any:
