@@ -13,8 +13,10 @@ from tests.timing.random_runs import Case, cases
 from tests.timing.reference.machine import Banks, Sm
 from tests.timing.vocabulary import timed
 
-from warpreg.designs import load
+from warpreg import simt, timing
+from warpreg.designs import DesignError, load
 from warpreg.designs.interface.plan import READ, WRITE
+from warpreg.experiments.runs.run import find_workload, run_workload
 
 CACHES: dict[str, tuple[str, dict[str, Any]]] = {
     "rfc": ("rfc", {"static_liveness": True, "around_long_latency": True, "idle_first": True}),
@@ -54,3 +56,11 @@ def test_without_lines_there_is_nothing_to_miss(design: str) -> None:
     sm, code = Sm(banks=Banks(count=4, mapping="register")), one_warp("add.s32 R1, R0, R5\nmov.b32 R2, R1")
     without, plain = (agreed(code, sm, design=load(design), lines=0, miss_cycles=miss) for miss in (3, 0))
     assert without.outcome.issues == plain.outcome.issues
+
+
+@pytest.mark.parametrize("design", ["rsp", "rc-rsp"])
+def test_strands_that_go_on_at_barriers_are_refused_in_time(design: str) -> None:
+    """A warp that waits at a barrier gives its part of the scratchpad to another one."""
+    run = run_workload(find_workload("vector-add"), record=simt.Record(path=True, addresses=True))
+    with pytest.raises(DesignError, match=rf"^{design}: flush_at_barriers expects true in a timed run, .* for replays"):
+        timing.simulate(run.launches, "gtx980-two-level", designs=[design], flush_at_barriers=False)

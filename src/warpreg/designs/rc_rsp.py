@@ -30,6 +30,7 @@ from warpreg.designs.interface import (
     Declaration,
     Plan,
     Program,
+    Room,
     Structure,
     extra,
     hook,
@@ -43,7 +44,13 @@ from warpreg.designs.interface import (
 from warpreg.designs.placement.costs import LevelCost, level_costs
 from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.hierarchy import Placement
-from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.placement.scratchpad import (
+    ALLOCATORS,
+    RULES,
+    ScratchpadOptions,
+    check_in_time,
+    place_in_scratchpad,
+)
 from warpreg.designs.rc import State
 from warpreg.ir.kernel import Kernel
 
@@ -155,8 +162,12 @@ def _mixed(cache: LevelCost, mrf: LevelCost, hits: float) -> LevelCost:
     return LevelCost(mean(cache.read, mrf.read), mean(cache.write, mrf.write))
 
 
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint columns of the scratchpad and of partial results."""
+def compile(program: Program, parameters: Parameters, kernel: Kernel, room: Room | None = None) -> Program:
+    """Fill the hint columns of the scratchpad and of partial results.
+
+    Raises DesignError for a timed run of strands that go on at barriers.
+    """
+    check_in_time("rc-rsp", room, flush_at_barriers=parameters.flush_at_barriers)
     hinted = encode(program, kernel, placement(program, parameters, kernel))
     return rc.compile(hinted, rc.Parameters(partial=parameters.partial), kernel)
 

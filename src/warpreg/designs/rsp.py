@@ -21,12 +21,18 @@ from dataclasses import dataclass
 
 from warpreg import energy
 from warpreg.designs import rc
-from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
+from warpreg.designs.interface import MRF, Declaration, Program, Room, Structure, parameter
 from warpreg.designs.placement.costs import level_costs
 from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.encoded import EVENTS, plan_reads, plan_write
 from warpreg.designs.placement.hierarchy import Placement
-from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.placement.scratchpad import (
+    ALLOCATORS,
+    RULES,
+    ScratchpadOptions,
+    check_in_time,
+    place_in_scratchpad,
+)
 from warpreg.ir.kernel import Kernel
 
 __all__ = ["plan_reads", "plan_write"]
@@ -103,8 +109,9 @@ def options(parameters: Parameters) -> ScratchpadOptions:
     )
 
 
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint columns."""
+def compile(program: Program, parameters: Parameters, kernel: Kernel, room: Room | None = None) -> Program:
+    """Fill the hint columns.  Raises DesignError for a timed run of strands that go on at barriers."""
+    check_in_time("rsp", room, flush_at_barriers=parameters.flush_at_barriers)
     return encode(program, kernel, placement(program, parameters, kernel))
 
 

@@ -22,7 +22,9 @@ from warpreg.analysis.dominators import DominatorTree, dominators
 from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.analysis.strands import Strand, StrandRules, strands
+from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.residency import Room
 from warpreg.designs.placement.allocate import Allocator, Entries, Outcome, Placed, Refused
 from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.placement.costs import LevelCost
@@ -55,6 +57,18 @@ class ScratchpadOptions:
     level: int = RSP_LEVEL
     allocator: str = "rc-rsp"
     brief_last: bool = False
+
+
+def check_in_time(design: str, room: Room | None, *, flush_at_barriers: bool) -> None:
+    """Raise DesignError for strands that go on at barriers in a timed run, the only one that has a ``room``.
+
+    A warp that waits at a barrier leaves the active set, and another one gets its part of the scratchpad.
+    """
+    if room is not None and not flush_at_barriers:
+        raise DesignError(
+            f"{design}: flush_at_barriers expects true in a timed run, where a warp that waits at a barrier gives up "
+            "its part of the scratchpad; false is for replays"
+        )
 
 
 def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOptions) -> Placement:

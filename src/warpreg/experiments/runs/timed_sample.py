@@ -23,7 +23,7 @@ WATCHER = Path(reuse_ages.__file__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedSample:
-    """The timing of a sample; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None without a design."""
+    """The timing of a sample; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None if not recorded."""
 
     cycles: int
     warp_instructions: int
@@ -33,20 +33,24 @@ class TimedSample:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The measure; without a variant, the main register file alone."""
+    """The measure; without a variant, the main register file alone.  ``ages``: also record the ages of reads."""
 
     machine: str
     variant: Variant | None = None
+    ages: bool = False
 
     def __call__(self, run: Run) -> TimedSample:
         machine = gpu.load(self.machine)
         if self.variant is None:
             found = sampled(run, machine)
             return TimedSample(found.cycles, found.warp_instructions, found.counts)
-        design = load(self.variant.design)
-        values: dict[str, Any] = {joined(design, name): value for name, value in self.variant.values}
-        found = sampled(run, machine, designs=[design, load(WATCHER)], **values)
-        return TimedSample(found.cycles, found.warp_instructions, found.counts, ages_of(found.counts))
+        watched = [load(self.variant.design), *([load(WATCHER)] if self.ages else [])]
+        values: dict[str, Any] = dict(self.variant.values)
+        if self.ages:
+            values = {joined(watched[0], name): value for name, value in self.variant.values}
+        found = sampled(run, machine, designs=watched, **values)
+        ages = ages_of(found.counts) if self.ages else None
+        return TimedSample(found.cycles, found.warp_instructions, found.counts, ages)
 
 
 def ages_of(counts: Counts) -> NDArray[np.int64]:

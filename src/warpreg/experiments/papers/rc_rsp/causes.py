@@ -16,10 +16,9 @@ FEW_WARPS = 16
 """Warps of an SM: four per scheduler, as many as are active."""
 
 ABLATIONS: Mapping[str, Ablation] = {
-    "ptx-order": Ablation(
-        "no scheduling, addresses of 32 bits, strands go on at barriers",
+    "through-barriers": Ablation(
+        "strands go on at barriers",
         parts=("designs",),
-        choice={"schedule": False, "address_bits": 32},
         parameters={design: {"flush_at_barriers": False} for design in ("rsp", "rc-rsp")},
     ),
     "sets-by-register": Ablation(
@@ -36,7 +35,7 @@ _SCHEDULED = Cause(
     "compiler",
     "the scheduler moves loads away from their first use, so that values are needed in a later strand, addresses of 64"
     " bits take two entries, and strands end at barriers, of which the paper does not speak",
-    "ptx-order",
+    "through-barriers",
 )
 _SETS = Cause(
     "model",
@@ -48,7 +47,7 @@ _READ_WINS = Cause(
     "compiler",
     "the scheduler moves loads away from their first use; without that cache and scratchpad serve more by themselves,"
     " so that the hybrid is ahead of both less often",
-    "ptx-order",
+    "through-barriers",
 )
 _INPUTS = Cause(
     "input",

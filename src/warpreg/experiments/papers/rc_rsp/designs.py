@@ -75,7 +75,7 @@ COMPARED = Scheduled(
     "gtx980-two-level", (rc(CHOSEN_KB), CHOSEN, hybrid(8, 4, "parallel-evict"), hybrid(8, 4, "parallel-apart"))
 )
 """Measures for the comparison of designs."""
-SWEPT_WARPS = (8, 16, 32)
+SWEPT_WARPS = (16, 32)
 SWEPT = {warps: dataclasses.replace(COMPARED, warps=warps) for warps in SWEPT_WARPS}
 """The comparison on SMs that hold at most so many warps; the machine holds 64."""
 SMALLER = {size: AtSize(COMPARED, size) for size in SIZES[:-1]}

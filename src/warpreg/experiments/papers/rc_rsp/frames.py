@@ -26,6 +26,7 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     rsp,
 )
 from warpreg.experiments.papers.rc_rsp.measured import (
+    AGES,
     CYCLES,
     STRANDS,
     along,
@@ -138,12 +139,12 @@ def figure_11(study: Study) -> pd.DataFrame:
 
 def figure_12(study: Study) -> pd.DataFrame:
     """Reads by cycles since the last access of the register, and by the part of the hybrid that serves them."""
-    return cycles.ages(study, names(study, CYCLES), CHOSEN)
+    return cycles.ages(study, names(study, AGES), CHOSEN)
 
 
 def scheduler_effect(study: Study) -> pd.DataFrame:
-    """Cycles and energy normalized to the baseline, and the scheduler's share of them; by workload and design."""
-    return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, costs.spent)
+    """Cycles normalized to the baseline, and the scheduler's share of them; by workload and design."""
+    return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, CHOSEN)
 
 
 def ablations(study: Study) -> pd.DataFrame:

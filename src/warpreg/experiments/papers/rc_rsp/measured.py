@@ -13,6 +13,7 @@ from warpreg.experiments.papers.rc_rsp import costs, cycles, residency
 from warpreg.experiments.papers.rc_rsp.designs import (
     ABLATIONS,
     CAPACITIES_KB,
+    CHOSEN,
     COMPARED,
     MRF,
     SCHEDULED,
@@ -29,7 +30,8 @@ WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).sui
 ENERGY = "normalized energy"
 STRANDS = StrandLength()
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
-CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values())))
+AGES: Sequence[Measure[object]] = (cycles.timed(CHOSEN, aged=CHOSEN),)
+CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values()), CHOSEN))
 MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES, *residency.MEASURES)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from warpreg.codegen import ALLOCATED_PTX
 from warpreg.energy import Technology
+from warpreg.experiments.papers.code import MODERN, Code
 from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.papers.rc_rsp import costs, cycles
 from warpreg.experiments.papers.rc_rsp.designs import (
@@ -28,20 +30,32 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     rsp,
 )
 from warpreg.experiments.papers.rc_rsp.frames import figure_7, figure_8, figure_12, figures_9_10
-from warpreg.experiments.papers.rc_rsp.measured import CYCLES, MEASURES, WORKLOADS, counts, energies, mean, names
+from warpreg.experiments.papers.rc_rsp.measured import AGES, MEASURES, WORKLOADS, counts, energies, mean, names
+from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.study import Study
 
 __all__ = ["MEASURES", "WORKLOADS"]
+CODES: Mapping[str, Code] = {
+    "ptx": Code(
+        "PTX in the order in which it is written, with registers, addresses of 32 bits",
+        CompileChoice(level=ALLOCATED_PTX, schedule=False, address_bits=32),
+        "GPGPU-Sim 3.2.2 (section IV-A) runs PTX as the front end of the compiler writes it; its other input is made of"
+        " machine code of older chips than the GTX 980. Registers are allocated because a file of 256 KB is to hold"
+        " them, and because the simulator takes the warps of an SM from the registers that the compiler of the machine"
+        " allocates. The width of addresses is not printed; 32 bits are assumed",
+    ),
+    "modern": MODERN,
+}
 BALANCED = 0.1
 DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Die area of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 
 
 def _ages(study: Study) -> dict[str, Measured]:
-    if not names(study, CYCLES):
+    if not names(study, AGES):
         return {}
     return {"rc-rsp-rsp-captures-within": cycles.captured_within(figure_12(study))}
 
@@ -141,7 +155,7 @@ def areas() -> dict[str, Measured]:
 PARTS: Mapping[str, Part] = {
     "designs": Part((MRF, COMPARED, rsp(CHOSEN_KB)), _designs),
     "sweeps": Part((MRF, SCHEDULED, *(rsp(kb) for kb in CAPACITIES_KB)), _sweeps),
-    "ages": Part(CYCLES, _ages),
+    "ages": Part(AGES, _ages),
     "areas": Part((), lambda study: areas()),
 }
 
