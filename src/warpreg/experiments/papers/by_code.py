@@ -52,9 +52,12 @@ def by_code(
     *,
     keep: bool = False,
 ) -> list[ByCode]:
-    """Measure the results of a paper on each of its codes, without what only figures need.  Raises UnknownNameError."""
+    """Measure the results of a paper on each of its codes, without what only figures or ablations need.
+
+    Raises UnknownNameError.
+    """
     module = paper_module(paper)
-    needed = [one for part in module.PARTS.values() for one in part.measures]
+    needed = [one for part in module.PARTS.values() for one in part.measures if one in module.MEASURES]
     found = {
         name: module.findings(
             study(names or module.WORKLOADS, needed, size, code.choice, processes, progress, keep=keep)
