@@ -17,9 +17,7 @@ FEW_WARPS = 16
 
 ABLATIONS: Mapping[str, Ablation] = {
     "through-barriers": Ablation(
-        "strands go on at barriers",
-        parts=("designs",),
-        parameters={design: {"flush_at_barriers": False} for design in ("rsp", "rc-rsp")},
+        "strands go on at barriers", parts=("scratchpad",), parameters={"rsp": {"flush_at_barriers": False}}
     ),
     "sets-by-register": Ablation(
         "a line of the cache goes by its register's number alone",

@@ -22,6 +22,7 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     CHOSEN,
     CHOSEN_KB,
     COMPARED,
+    HALF_KB,
     MRF,
     SCHEDULED,
     SCRATCHPAD_KB,
@@ -29,8 +30,8 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     rc,
     rsp,
 )
-from warpreg.experiments.papers.rc_rsp.frames import figure_7, figure_8, figure_12, figures_9_10
-from warpreg.experiments.papers.rc_rsp.measured import AGES, MEASURES, WORKLOADS, counts, energies, mean, names
+from warpreg.experiments.papers.rc_rsp.frames import COMPARISON, figure_7, figure_8, figure_12, figures_9_10
+from warpreg.experiments.papers.rc_rsp.measured import AGES, MEASURES, WORKLOADS, counts, elided, energies, mean, names
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies import published
@@ -62,7 +63,7 @@ def _ages(study: Study) -> dict[str, Measured]:
 
 def bands(study: Study) -> dict[str, tuple[float, float]]:
     """Energies at both ends of their band, by the ids of the results."""
-    low, high = (_designs(study, end) for end in costs.ends())
+    low, high = ({**_scratchpad(study, end), **_designs(study, end)} for end in costs.ends())
     energies_in = {one.id for one in published.results("rc-rsp") if one.unit == "ratio"}
     return {
         result: (min(value, high[result]), max(value, high[result]))
@@ -71,23 +72,37 @@ def bands(study: Study) -> dict[str, tuple[float, float]]:
     }
 
 
+def _scratchpad(study: Study, priced: Technology | None = None) -> dict[str, Measured]:
+    """What depends on no schedule."""
+    return {**_whole(study, "rsp", priced), **_half(study, "rsp", priced)}
+
+
 def _designs(study: Study, priced: Technology | None = None) -> dict[str, Measured]:
-    frame = figures_9_10(study, priced)
-    share = costs.technology().chip.register_file
-    found: dict[str, Measured] = {}
-    for label in ("rc", "rsp", "hybrid"):
-        spent = mean(frame[f"{label} energy"])
-        found[f"rc-rsp-register-energy-{label}"] = spent
-        found[f"rc-rsp-gpu-energy-{label}"] = 1 - share * (1 - spent)
-        found[f"rc-rsp-reads-elided-{label}"] = mean(frame[f"{label} reads elided"])
-        found[f"rc-rsp-writes-elided-{label}"] = mean(frame[f"{label} writes elided"])
-    for label in ("rc", "rsp"):
-        found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
+    found = {**_whole(study, "rc", priced), **_half(study, "rc", priced), **_whole(study, "hybrid", priced)}
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
         found[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation), priced=priced).values())
     found["rc-rsp-rc-hit-rate-in-hybrid"] = _hits(study, CHOSEN)
     found["rc-rsp-rc-hit-rate-alone"] = _hits(study, rc(CHOSEN_KB))
-    return {**found, **synergy(frame)}
+    return {**found, **synergy(figures_9_10(study, priced))}
+
+
+def _whole(study: Study, label: str, priced: Technology | None) -> dict[str, Measured]:
+    """Energies of a design, and accesses that it keeps from the main register file."""
+    design = COMPARISON[label]
+    reads, writes = zip(*(elided(study, design, name) for name in names(study)), strict=True)
+    spent = mean(energies(study, design, priced=priced).values())
+    return {
+        f"rc-rsp-register-energy-{label}": spent,
+        f"rc-rsp-gpu-energy-{label}": 1 - costs.technology().chip.register_file * (1 - spent),
+        f"rc-rsp-reads-elided-{label}": mean(reads),
+        f"rc-rsp-writes-elided-{label}": mean(writes),
+    }
+
+
+def _half(study: Study, label: str, priced: Technology | None) -> dict[str, Measured]:
+    """Energy of a design with half-size power."""
+    spent = energies(study, COMPARISON[label], HALF_KB, priced)
+    return {f"rc-rsp-register-energy-half-{label}": mean(spent.values())}
 
 
 def _hits(study: Study, design: Variant) -> float:
@@ -153,6 +168,7 @@ def areas() -> dict[str, Measured]:
 
 
 PARTS: Mapping[str, Part] = {
+    "scratchpad": Part((MRF, rsp(CHOSEN_KB)), _scratchpad),
     "designs": Part((MRF, COMPARED, rsp(CHOSEN_KB)), _designs),
     "sweeps": Part((MRF, SCHEDULED, *(rsp(kb) for kb in CAPACITIES_KB)), _sweeps),
     "ages": Part(AGES, _ages),
