@@ -18,12 +18,12 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.load_sharing.address_table import THREADS
-from warpreg.designs.load_sharing.events import RELEASED
+from warpreg.designs.load_sharing.address_table import THREADS, remove_all
+from warpreg.designs.load_sharing.events import FORGOTTEN, RELEASED
 from warpreg.designs.load_sharing.hints import FENCE, NO_ORDER, SYNCHRONISES
 from warpreg.designs.load_sharing.loads import look_up_load
 from warpreg.designs.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
-from warpreg.designs.load_sharing.results import forget, overwrite, plan_source, release_dead, report, write_result
+from warpreg.designs.load_sharing.results import overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.load_sharing.shadow import observe, publish
 from warpreg.designs.load_sharing.state import AFTER_FENCE, UNDER_WAY
 from warpreg.jit.noinline import noinline
@@ -38,7 +38,8 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
         return
     orders, entered = int(program.hints.orders[pc]), int(program.hints.entered[pc])
     if state.fenced[warp] or orders:
-        before_issue(by_reference(state), warp, orders, by_reference(plan))
+        forgotten = before_issue(by_reference(state), plan.sm, warp, orders, now(plan), is_timed(plan))
+        count(plan, FORGOTTEN, forgotten)
     if entered:
         released = program.hints.released[entered - 1]
         count(plan, RELEASED, release_dead(by_reference(state), plan.sm, warp, released))
@@ -88,7 +89,7 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
         if program.hints.orders[pc] == SYNCHRONISES:
             if is_timed(plan):
                 state.fenced[warp] -= UNDER_WAY
-            order(by_reference(state), by_reference(plan))
+            count(plan, FORGOTTEN, order(by_reference(state), plan.sm))
 
 
 @hook
@@ -99,17 +100,22 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
 
 
 @noinline
-def before_issue(state: Any, warp: int, orders: int, plan: Plan) -> None:
-    """An instruction after a fence, or one that orders."""
+def before_issue(state: Any, sm: int, warp: int, orders: int, cycle: int, timed: bool) -> int:
+    """An instruction after a fence, or one that orders; returns what `order` does.
+
+    It has no plan, whose some hundred words would be loaded for all calls of the hook.
+    """
+    forgotten = 0
     if state.fenced[warp] & AFTER_FENCE:
         state.fenced[warp] -= AFTER_FENCE
-        order(state, plan)
+        forgotten = order(state, sm)
     if orders == FENCE:
         state.fenced[warp] += AFTER_FENCE
         if state.versioned:
-            publish(state, plan.sm, now(plan))
-    elif orders == SYNCHRONISES and is_timed(plan):
+            publish(state, sm, cycle)
+    elif orders == SYNCHRONISES and timed:
         state.fenced[warp] += UNDER_WAY
+    return forgotten
 
 
 @noinline
@@ -124,8 +130,10 @@ def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
 
 
 @noinline
-def order(state: Any, plan: Plan) -> None:
-    """A fence is complete, or an atomic or a volatile load has read memory."""
-    forget(state, plan)
+def order(state: Any, sm: int) -> int:
+    """A fence is complete, or an atomic or a volatile load has read memory: stores of other SMs may be ordered before
+    what follows.  What was loaded before is not shared any more; returns how many entries of the table that are.
+    """
     if state.versioned:
-        observe(state, plan.sm)
+        observe(state, sm)
+    return remove_all(state, sm)

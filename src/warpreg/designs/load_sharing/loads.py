@@ -223,7 +223,6 @@ def wait_for_parts(state: Any, site: Site, plan: Plan) -> None:
                 add_part(state, plan.sm, wait, register, reads)
 
 
-@noinline
 def arrive(state: Any, physical: int, plan: Plan) -> None:
     """The data of a load are in its physical register: the loads that wait for it may be complete."""
     sm = plan.sm

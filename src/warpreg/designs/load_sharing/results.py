@@ -23,7 +23,6 @@ from warpreg.designs.load_sharing.columns import (
     WAITERS,
 )
 from warpreg.designs.load_sharing.events import (
-    FORGOTTEN,
     IN_USE,
     MOST_IN_USE,
     NOT_FOLLOWED,
@@ -114,7 +113,7 @@ def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan)
         physical = arrives - OWNED
         write(plan, operand, MRF, bank=bank_of(state, physical))
         if state.physical[plan.sm, physical, WAITERS] != NONE:
-            arrive(by_reference(state), physical, by_reference(plan))
+            arrive(by_reference(state), physical, plan)
         end_load(by_reference(state), plan.sm, physical)
 
 
@@ -127,11 +126,6 @@ def overwrite(state: Any, size: int, mask: int, plan: Plan) -> None:
     count(plan, OVERWRITTEN, remove_overlapping(state, sm, mask, size))
     if state.versioned:
         count(plan, NOT_FOLLOWED, store_words(state, sm, state.addresses[sm], mask, size, plan.cycle))
-
-
-def forget(state: Any, plan: Plan) -> None:
-    """Stores of other SMs may be ordered before what follows: what was loaded before is not shared any more."""
-    count(plan, FORGOTTEN, remove_all(state, plan.sm))
 
 
 def report(state: Any, plan: Plan) -> None:
