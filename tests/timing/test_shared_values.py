@@ -88,7 +88,7 @@ def test_an_order_is_kept() -> None:
 
 def test_a_design_that_keeps_its_table_at_fences_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer publishes its store, the reader observes it, and shares the old value all the same."""
-    monkeypatch.setattr(hooks, "forget", lambda state, plan: None)
+    monkeypatch.setattr(hooks, "remove_all", lambda state, sm: 0)
     timed = faulty(twice("membar.gl", PUBLISHES, FLAG), sms=2)
     assert fault(timed) == (ORDERED, 0, 3, A)
 

@@ -258,10 +258,18 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
     plan_reads(state_of(d), d.program, number_of(c, warp), pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
+    least = 0
     for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
         k = row - c.code[pc, code.ALL_READS]
-        c.rows[op, c.machine[machine.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
+        word = _source(c, d, warp, k, c.lists[row, 0])
+        least = min(least, word)
+        c.rows[op, c.machine[machine.OP_READS] + k] = word
         note_source(c, d, warp, op, k, c.lists[row, 0])
+    note_sources(c, op, pc, least)
+
+
+def note_sources(c: Core, op: OpRow, pc: Pc, least: int) -> None:
+    """The words of all sources are kept, the ``least`` of which is this, or 0."""
 
 
 def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int) -> None:

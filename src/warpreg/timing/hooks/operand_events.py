@@ -64,11 +64,13 @@ def call_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> N
 
 def is_alone(c: Core, op: OpRow) -> bool:
     """Whether no source of an instruction comes with another one: each is another register."""
-    pc = c.rows[op, ops.PC]
-    return (
-        c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]
-        == c.code[pc, code.READS_END] - c.code[pc, code.READS]
-    )
+    return names_each_once(c, c.rows[op, ops.PC])
+
+
+def names_each_once(c: Core, pc: Pc) -> bool:
+    """Whether each source of an instruction is another register."""
+    sources = c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]
+    return sources == c.code[pc, code.READS_END] - c.code[pc, code.READS]
 
 
 def call_collected_at_once(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -138,15 +140,12 @@ def merged_with(c: Core, op: OpRow, k: int) -> int:
 # The same where a plan may merge sources.
 
 
+def note_alone(c: Core, op: OpRow, pc: Pc, least: int) -> None:
+    c.rows[op, ops.ALONE] = names_each_once(c, pc) and least > operand_word.MERGED_WITH
+
+
 def is_planned_alone(c: Core, op: OpRow) -> bool:
-    pc = c.rows[op, ops.PC]
-    sources = c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]
-    if sources != c.code[pc, code.READS_END] - c.code[pc, code.READS]:
-        return False
-    least = 0
-    for k in range(sources):
-        least = min(least, c.rows[op, c.machine[machine.OP_READS] + k])
-    return least > operand_word.MERGED_WITH
+    return c.rows[op, ops.ALONE] != 0
 
 
 def planned_merged_with(c: Core, op: OpRow, k: int) -> int:
@@ -247,6 +246,7 @@ TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
         merged_with: planned_merged_with,
         adapters.merged_word: merged_word,
         adapters.kept_source: kept_source,
+        adapters.note_sources: note_alone,
     },
 }
 """What besides, where it defines several."""

@@ -23,6 +23,7 @@ ENTERED = _Word(12)  # cycle in which it entered its collector
 REACHED = _Word(12)  # the same word after dispatch: level of memory that its transactions reached, in a run that asks
 CURSOR = _Word(13)  # index in ``Core.slab`` of its next transaction; see also LEAVES, EXTRA and PRESENT
 SENT_AT = _Word(14)  # cycle in which it entered the load-store queue
+ALONE = _Word(14)  # the same word before dispatch, where a design asks: whether no source comes with another one
 READY_AT = _Word(15)  # cycle in which its operands are present
 ENTERS_FROM = _Word(15)  # the same word before dispatch: cycle from which it may enter a collector
 LINK = _Word(16)  # + k: write after its k-th result in the queue of a bank
