@@ -115,7 +115,7 @@ def drop(state: Any, sm: int, physical: int) -> None:
 
 def _free(state: Any, sm: int, physical: int) -> None:
     own, word = state.own[sm], physical >> WORD_SHIFT
-    state.free[sm, word] |= 1 << (physical & WORD - 1)
+    state.free[sm, word] |= 1 << (int(physical) & WORD - 1)
     own[FULL_WORDS] = min(own[FULL_WORDS], word)
     own[TAKEN] -= 1
 
