@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 WRONG = Path(__file__).with_name("wrong_pairings.py")
 SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES), "WAITED": 3}
 """Columns that others follow, one a pipe or a level of memory."""
-SAME_WORD = {("ops", "LATE"), ("ops", "ENTERS_FROM"), ("ops", "REACHED")}
+SAME_WORD = {("ops", "LATE"), ("ops", "ENTERS_FROM"), ("ops", "REACHED"), ("ops", "ALONE")}
 COMPONENTS = sorted(
     f"{package.__name__}.{module.name}"
     for package in (columns, memory_columns)
