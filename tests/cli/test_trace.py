@@ -113,7 +113,7 @@ def complaint(capsys: Output, status: int, *arguments: str) -> str:
         (["none.ptx"], 1, "none.ptx: No such file or directory"),
         (["vector-add", "--design", "rcf"], 1, "no design named 'rcf'; did you mean 'rc'?"),
         (["vector-add", "--design", "las"], 1, "las uses larf, so it needs that design beside it: larf+las"),
-        (["vector-add", "--design", "corf"], 1, "banks expects 32, the banks of gebhart-rfc, found 4"),
+        (["vector-add", "--design", "corf", "--set", "corf.banks=4"], 1, "banks expects 32, the banks of gebhart-rfc"),
         (["vector-add", "--design", "rfc", "--set", "rfc.entries=2,4"], 2, "--set gives 2 combinations of values"),
         (["vector-add", "--kernel", "x"], 2, "--kernel requires a .cu or .ptx file, found 'vector-add'"),
         (["vector-add", "--grid", "4"], 2, "--grid, --block and --arg require a .cu or .ptx file"),
