@@ -185,6 +185,10 @@ def test_compare_writes_a_parquet_file(tmp_path: Path, capsys: Output) -> None:
     file = tmp_path / "rows.parquet"
     rows = as_json(capsys, "compare", "vector-add", "--size", "tiny", "--parquet", str(file))
     assert pandas.read_parquet(file)["energy_pj"].tolist() == [row["energy_pj"] for row in rows]
+    assert main(["compare", "vector-add", "--size", "tiny", "--json", "--parquet", str(tmp_path / "no" / "rows")]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == rows
+    assert "non-existent directory" in shown.err
 
 
 def test_compare_sweeps_a_parameter(capsys: Output) -> None:

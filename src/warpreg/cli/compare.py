@@ -183,8 +183,6 @@ def _print(
     failures = [one for one in found if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
-    if parquet is not None:
-        output.write_parquet([one.as_dict() for one in found], parquet)
     if as_json:
         output.print_json([one.as_dict() for one in found])
     elif as_csv:
@@ -192,6 +190,8 @@ def _print(
     else:
         print_rows(rows, by_cause=True, baseline=_named(baseline))
         _print_failures(failures)
+    if parquet is not None:
+        output.write_parquet([one.as_dict() for one in found], parquet)
     if plot is not None:
         from warpreg.report.comparison import draw
 

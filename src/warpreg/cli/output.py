@@ -68,7 +68,8 @@ def print_csv(records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def write_parquet(records: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Records as a Parquet file, its columns as of `print_csv`; what is neither number nor text is JSON.
+    """Records as a Parquet file, its columns as of `print_csv`; what is neither number nor text is JSON.  Written after
+    the records are printed, so that they are not lost with a file that cannot be.
 
     Raises WarpregError without the ``parquet`` extra, OSError.
     """
@@ -83,6 +84,7 @@ def write_parquet(records: Sequence[Mapping[str, Any]], file: Path) -> None:
         frame.to_parquet(file, index=False)
     except ImportError as error:
         raise WarpregError("a Parquet file requires the 'parquet' extra: pip install 'warpreg[parquet]'") from error
+    click.echo(f"wrote {file}", err=True)
 
 
 def _plain(value: Any) -> Any:

@@ -120,8 +120,6 @@ def _state(batch: Batch, number: int) -> str:
 
 def _print(batch: Batch, rows: Rows, as_json: bool, as_csv: bool, parquet: Path | None) -> int:
     failed = [row for row in rows if "error" in row]
-    if parquet is not None:
-        output.write_parquet(rows, parquet)
     if as_json:
         output.print_json(rows)
     elif as_csv:
@@ -132,7 +130,7 @@ def _print(batch: Batch, rows: Rows, as_json: bool, as_csv: bool, parquet: Path 
             lines = [_line(batch, row) | {"failed": row["error"]} for row in failed]
             output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "failed"])])
     if parquet is not None:
-        click.echo(f"wrote {parquet}", err=True)
+        output.write_parquet(rows, parquet)
     return FAILURE if failed else 0
 
 
@@ -191,8 +189,6 @@ def _search(
         progress.begin("searching")
         trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
     records = [trial.as_dict() for trial in trials]
-    if parquet is not None:
-        output.write_parquet(records, parquet)
     if as_json:
         output.print_json(records)
     elif as_csv:
@@ -202,4 +198,6 @@ def _search(
         lines = [{**one, "parameters": _told(one["parameters"]), str(goal): one["value"]} for one in records]
         columns = ["trial", "design", "parameters", str(goal), "added_bytes", "added_mm2"]
         output.print_tables([output.table(lines, [*columns, *(["error"] if any(t.error for t in trials) else [])])])
+    if parquet is not None:
+        output.write_parquet(records, parquet)
     return 0 if any(trial.value is not None for trial in trials) else FAILURE

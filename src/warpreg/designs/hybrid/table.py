@@ -28,6 +28,7 @@ from warpreg.designs.hybrid.columns import (
     VECTOR,
 )
 from warpreg.designs.hybrid.vectors import give, take
+from warpreg.designs.renaming.slices import int64
 
 DYING, CARRIES = 1, 2
 
@@ -41,7 +42,7 @@ def empty_table(registers: int) -> dict[str, NDArray[Any]]:
 
 def vector_of(state: Any, warp: int, register: int) -> int:
     """The vector of a register, or NONE."""
-    vector: int = np.int64(state.registers[warp, register, VECTOR])  # type: ignore[assignment]
+    vector: int = int64(state.registers[warp, register, VECTOR])
     return vector
 
 

@@ -43,6 +43,7 @@ from warpreg.designs.hybrid.columns import (
     RESIDENT,
     SPARE,
 )
+from warpreg.designs.renaming.slices import int64
 
 CMOS, TFET = range(2)
 """Kinds of vectors, and the levels that hold them."""
@@ -100,7 +101,7 @@ def take(state: Any, sm: int, kind: int) -> int:
     place = own[FIRST + kind]
     own[FIRST + kind] = 0 if place + 1 == free.size else place + 1
     own[NUMBER + kind] -= 1
-    vector: int = np.int64(free[place])  # type: ignore[assignment]
+    vector: int = int64(free[place])
     return vector
 
 

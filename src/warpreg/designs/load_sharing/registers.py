@@ -41,6 +41,7 @@ from warpreg.designs.load_sharing.columns import (
     YOUNGER,
     YOUNGEST,
 )
+from warpreg.designs.renaming.slices import int64
 from warpreg.jit.bits import lowest_bit
 from warpreg.jit.noinline import noinline
 
@@ -115,7 +116,7 @@ def drop(state: Any, sm: int, physical: int) -> None:
 
 def _free(state: Any, sm: int, physical: int) -> None:
     own, word = state.own[sm], physical >> WORD_SHIFT
-    state.free[sm, word] |= 1 << (int(physical) & WORD - 1)
+    state.free[sm, word] |= 1 << (int64(physical) & WORD - 1)
     own[FULL_WORDS] = min(own[FULL_WORDS], word)
     own[TAKEN] -= 1
 

@@ -41,12 +41,11 @@ NEVER = -1
 
 def shadow(versioned: bool, places: int) -> dict[str, Any]:
     """The fields for SMs that keep values in so many places each.  Without versions they take no room, and no array is
-    shared by SMs, so that these need not run in step.
+    one of the kernel, so that SMs need not be stepped cycle by cycle.
     """
     if not versioned:
-        unused: dict[str, NDArray[Any]] = {"words": np.zeros(4, np.int64), "faults": np.int64(0)}  # type: ignore[dict-item]
-        rows = {name: per_sm(row) for name, row in unused.items()}
-        return {"versioned": False, **rows, **_kept(1, 0)}
+        unused = {"words": per_sm(np.zeros(4, np.int64)), "faults": per_sm(np.int64(0))}
+        return {"versioned": False, **unused, **_kept(1, 0)}
     shared = {"words": per_kernel(np.zeros((WORDS, 4), np.int64)), "faults": per_kernel(np.zeros(5, np.int64))}
     return {"versioned": True, **shared, **_kept(places, MOST_SMS)}
 

@@ -489,24 +489,21 @@ class IRBuilder:
     def call(self, function: Any, arguments: Sequence[Any]) -> Any:
         if not function.get_reference().startswith(INTRINSIC):
             self.function.attributes.add(ALIGNED)
-        signature = function.type.pointee
-        given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)
-        text = f"call {signature.result} {function.get_reference()}({given})"
-        if isinstance(signature.result, VoidType):
-            self.block.lines.append(text)
-            return Value(signature.result, "")
-        return self._add(signature.result, "call", text)
+        return self._called("call", function, arguments)
 
     def tail_call(self, function: Any, arguments: Sequence[Any]) -> Any:
         """A call that reuses the frame of its caller; all arguments must be in registers: on the stack, they would not
         be aligned."""
-        signature = function.type.pointee
+        return self._called("tail call", function, arguments)
+
+    def _called(self, opcode: str, function: Any, arguments: Sequence[Any]) -> Any:
+        result = function.type.pointee.result
         given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)
-        text = f"tail call {signature.result} {function.get_reference()}({given})"
-        if isinstance(signature.result, VoidType):
+        text = f"{opcode} {result} {function.get_reference()}({given})"
+        if isinstance(result, VoidType):
             self.block.lines.append(text)
-            return Value(signature.result, "")
-        return self._add(signature.result, "call", text)
+            return Value(result, "")
+        return self._add(result, "call", text)
 
     def phi(self, type_: Any) -> Phi:
         phi = Phi(type_, f"%{self.function.fresh()}")
