@@ -307,14 +307,15 @@ def compare(
     """
     import pandas
 
+    described = gpu.load(machine)
     chosen = [
         choice
         for design in designs
         for choice in Choice.grid(
-            design, _listed((parameters or {}).get(design, {})), machine=gpu.load(machine), unchecked=unchecked
+            design, _listed((parameters or {}).get(design, {})), machine=described, unchecked=unchecked
         )
     ]
-    setting = comparison.Setting.load(machine, technology, chosen)
+    setting = comparison.Setting.load(described, technology, chosen)
     taken = _runs(run)
     how = Timed(sample, cold=cold, threads=threads) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]

@@ -84,12 +84,10 @@ def fast(
     **parameters: Value,
 ) -> Fast:
     """What the fast core makes of it, with ``contents`` in the second-level cache; its events go to a ``recorder``."""
-    order = design.declaration.order if design else "warp"
     widths = design is not None and design.declaration.widths
     lanes = design is not None and design.declaration.lanes
     behaviour = Behaviour(
         **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)),
-        order=order,
         widths=widths,
         lanes=lanes,
     )

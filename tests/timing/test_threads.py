@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.timing.assembly import code
 from tests.timing.both_cores import Fast, fast, machine_with_memory
 from tests.timing.launches import Launched
 from tests.timing.random_runs import Case, cases, launches
@@ -21,12 +23,14 @@ from tests.timing.test_both_cores import machine_with
 
 from warpreg import simt, timing
 from warpreg.designs import load as load_design
+from warpreg.designs import program_table
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.run import Run, find_workload, run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing import TimingResult
-from warpreg.timing.launch import allocate, engine
+from warpreg.timing.launch import allocate, engine, simulate
+from warpreg.timing.launch.binding import Behaviour
 from warpreg.timing.launch.simulate import timed
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
 
@@ -140,7 +144,16 @@ def test_processors_are_used_unless_others_want_them(
     assert available_threads() == expected
 
 
-def test_small_launches_contention_and_checked_hooks_take_one_thread() -> None:
+@pytest.mark.parametrize(("more", "expected"), [(0, 3), (-1, 2)])
+def test_a_thread_has_enough_instructions(more: int, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch of three times the least of a thread, and of one instruction less."""
+    monkeypatch.setattr(simulate, "available_threads", lambda: 8)
+    launch: Any = SimpleNamespace(warp_instructions=3 * INSTRUCTIONS_OF_THREAD + more, grid=(4, 2, 1))
+    behaviour = Behaviour(program_table(code("mov.b32 R1, R0")))
+    assert simulate._threads(None, launch, load("gebhart"), 8, behaviour, "compiled") == expected
+
+
+def test_contention_and_checked_hooks_take_one_thread() -> None:
     launch = recorded_run("vector-add").launches[0]
     checked = load_design(Path(__file__).parent / "designs" / "slow_registers.py")
 
@@ -148,7 +161,6 @@ def test_small_launches_contention_and_checked_hooks_take_one_thread() -> None:
         chosen = Chosen.of(designs, {})
         return timed(launch, load(machine), chosen, mode="interpreted", sms=2, threads=wanted).outside.threads
 
-    assert launch.warp_instructions < INSTRUCTIONS_OF_THREAD
-    assert (count(), count(wanted=None)) == (2, 1)
+    assert count() == 2
     assert count("rtx3070") == 1
     assert count("gebhart", 2, checked) == 1

@@ -18,6 +18,7 @@ from warpreg.cli.designs import design_choices, design_option, designs_option, s
 from warpreg.cli.options import (
     json_option,
     limit_option,
+    machine_option,
     parquet_option,
     problem_options,
     processes_option,
@@ -27,7 +28,7 @@ from warpreg.cli.options import (
 )
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparing import Comparison, Making, compared
-from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Failure, Row, geometric_mean
@@ -49,7 +50,7 @@ Band = tuple[float, float] | None
 @designs_option("mrf,rfc")
 @design_option("Also compare this design. Repeat for more designs.")
 @set_option
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
+@machine_option
 @technology_option
 @click.option(
     "--suspend",
@@ -125,9 +126,10 @@ def command(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     named = [*filter(None, designs.split(",")), *files]
-    choices = design_choices(named, settings, machine=gpu.load(machine), unchecked=unchecked)
+    described = gpu.load(machine)
+    choices = design_choices(named, settings, machine=described, unchecked=unchecked)
     _check_baseline(baseline, choices)
-    setting = Setting.load(machine, technology, choices)
+    setting = Setting.load(described, technology, choices)
     setting.check(choices)
     names = tuple(_expanded(names))
     for name in names:

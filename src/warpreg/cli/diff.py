@@ -16,9 +16,16 @@ from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
 from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
-from warpreg.cli.options import json_option, limit_option, problem_options, technology_option, unchecked_option
+from warpreg.cli.options import (
+    json_option,
+    limit_option,
+    machine_option,
+    problem_options,
+    technology_option,
+    unchecked_option,
+)
 from warpreg.experiments.runs.code_changes import Change, CodeChanges, Version, code_changes
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.comparison import Setting
 from warpreg.experiments.runs.counting import Replayed, Timed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
@@ -51,7 +58,7 @@ def _percent(text: str) -> float:
 @designs_option("mrf,rfc")
 @design_option("Also count accesses under this design. Repeat for more designs.")
 @set_option
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
+@machine_option
 @technology_option
 @click.option(
     "--fail-above",
@@ -104,8 +111,9 @@ def command(
     if fail_on is not None and limit is None:
         raise click.UsageError("--fail-on requires --fail-above")
     named = [*filter(None, designs.split(",")), *files]
-    choices = design_choices(named, settings, machine=gpu.load(machine), unchecked=unchecked)
-    setting = Setting.load(machine, technology, choices)
+    described = gpu.load(machine)
+    choices = design_choices(named, settings, machine=described, unchecked=unchecked)
+    setting = Setting.load(described, technology, choices)
     setting.check(choices)
     sides = [_Side(target, launches, launching, other) for target, other in ((before, after), (after, before))]
     if timed is not None and not sides[0].is_run:

@@ -65,6 +65,14 @@ def trace_options(function: Function) -> Function:
     )(function)
 
 
+def machine_option(function: Function) -> Function:
+    """``--machine``, for commands that compare designs."""
+    from warpreg.experiments.runs.comparison import DEFAULT_MACHINE  # takes a tenth of a second
+
+    what = "Machine (name or .toml file)."
+    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help=what)(function)
+
+
 def technology_option(function: Function) -> Function:
     """``--technology``, for commands that compare designs."""
     return click.option(

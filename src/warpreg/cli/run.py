@@ -109,9 +109,9 @@ def command(
         --arg buffer:f32:1024:ones --arg s32:1024
     """
     _refuse_without_cycles(timed, designs, settings, schedule)
-    design = one_choice(designs or (BASELINE,), settings, machine=gpu.load(machine), unchecked=unchecked)
-    setting = Setting.load(machine, technology, [design])
-    described = setting.machine
+    described = gpu.load(machine)
+    design = one_choice(designs or (BASELINE,), settings, machine=described, unchecked=unchecked)
+    setting = Setting.load(described, technology, [design])
     setting.check([design])
     record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:
@@ -161,6 +161,8 @@ def _refuse_without_cycles(
                 raise click.UsageError(f"{option} requires --cycles; 'warpreg compare' counts accesses without timing")
     elif timed.sample is not None and schedule is not None:
         raise click.UsageError("--save-schedule requires a whole run; remove the --sample options")
+    elif timed.threads is not None and schedule is not None:
+        raise click.UsageError("--save-schedule and --threads exclude each other; one thread records schedules")
 
 
 def _checked(run: Run) -> str:

@@ -16,15 +16,15 @@ from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
+    machine_option,
     problem_options,
     technology_option,
     trace_options,
     unchecked_option,
 )
 from warpreg.cli.targets import TARGET, run_target
-from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.event_energy import event_energy
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.runs.traces import UnknownOpcodes
@@ -52,7 +52,7 @@ def parse_window(text: str) -> tuple[int, int | None]:
 @launch_options
 @design_option("Design to time, by default the plain MRF. Repeat for designs of other slots.")
 @set_option
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
+@machine_option
 @technology_option
 @click.option(
     "--cycles",
@@ -109,6 +109,7 @@ def command(
     warpreg trace hotspot --design rfc --cycles 1000:2000 --machine gtx480
     warpreg trace hotspot --design bow-wr --cycles 1000:1200 --machine gtx480 --format konata --output bow.kanata
     """
+    from warpreg.experiments.runs.event_energy import event_energy
     from warpreg.report.konata import write_konata
     from warpreg.report.perfetto import messages, write_perfetto
     from warpreg.timing.launch.tracing import trace
@@ -117,8 +118,9 @@ def command(
         messages()
     if launching.kernel and Path(target).suffix not in KERNEL_FILES:
         raise click.UsageError(f"--kernel requires a .cu or .ptx file, found '{target}'")
-    design = one_choice(files or (BASELINE,), settings, machine=gpu.load(machine), unchecked=unchecked)
-    setting = Setting.load(machine, technology, [design])
+    described = gpu.load(machine)
+    design = one_choice(files or (BASELINE,), settings, machine=described, unchecked=unchecked)
+    setting = Setting.load(described, technology, [design])
     setting.check([design])
     begin, end = window or (0, None)
     path = output or Path("trace").with_suffix(SUFFIXES[form])

@@ -18,6 +18,7 @@ from warpreg.cli.listings import styled
 from warpreg.cli.options import (
     json_option,
     limit_option,
+    machine_option,
     problem_options,
     technology_option,
     trace_options,
@@ -27,7 +28,7 @@ from warpreg.cli.targets import TARGET, run_target
 from warpreg.energy import Technology
 from warpreg.experiments.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.comparison import Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice, Run
@@ -46,7 +47,7 @@ ELSEWHERE = "between instructions"
 @click.argument("target", metavar=TARGET)
 @launch_options
 @set_option
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
+@machine_option
 @technology_option
 @click.option("--cycles", is_flag=True, help="Time the kernel under both designs: also print where warps wait.")
 @click.option(
@@ -86,8 +87,9 @@ def command(
     warpreg why rfc rfc hotspot --set rfc.entries=2,6
     warpreg why rfc bow-wr hotspot --cycles --machine gtx480
     """
-    choices = _two(first, second, settings, gpu.load(machine), unchecked)
-    setting = Setting.load(machine, technology, choices)
+    described = gpu.load(machine)
+    choices = _two(first, second, settings, described, unchecked)
+    setting = Setting.load(described, technology, choices)
     setting.check(choices)
     timed = Timed() if cycles else None
     with output.alone(as_json), output.steps() as progress:
@@ -148,7 +150,7 @@ def _two(first: str, second: str, settings: Sequence[str], machine: Machine, unc
 
 def _label(choice: Choice) -> str:
     """The design with the values that are not its defaults."""
-    defaults = {spec.name: spec.default for spec in choice.design.parameters}
+    defaults = choice.design.defaults
     told = [f"{name}={value}" for name, value in choice.values.items() if value != defaults.get(name)]
     return f"{choice.design.name}({', '.join(told)})" if told else choice.design.name
 

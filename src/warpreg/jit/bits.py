@@ -28,3 +28,8 @@ def _lowest_bit() -> Any:
 def lowest_bit(bits: int) -> int:
     """The number of the lowest bit of a word of 64 bits; 64 if it has none."""
     return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+
+
+def remainder(number: int, divisor: int) -> int:
+    """``number % divisor`` of numbers that are not negative; a power of two, as most are, needs no division."""
+    return number & divisor - 1 if divisor & divisor - 1 == 0 else number % divisor

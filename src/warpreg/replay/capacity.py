@@ -34,6 +34,9 @@ class RecordedLaunch(Protocol):
     def shared_bytes(self) -> int: ...
 
     @property
+    def warp_instructions(self) -> int: ...
+
+    @property
     def trace(self) -> Any: ...
 
 

@@ -238,7 +238,8 @@ class ScheduleWalker:
         warps = slots.total_warps
         self._extent = Extent.of_sms(slots.sms, slots.warps, slots.schedulers)
         self._fields = behaviour.allocate(self._extent)
-        self._fresh = [np.copy(field.value) for field in self._fields]
+        written = [field.value for field in self._fields if isinstance(field.value, np.ndarray)]
+        self._fresh = [(value, value.copy()) for value in written if value.flags.writeable]
         self._progress = np.zeros(schedule_core.PROGRESS, np.int64)
         machine = np.array([slots.sms, slots.warps], np.int64)
         self._rows = np.full(warps, schedule_core.FREE, np.int64)
@@ -267,9 +268,8 @@ class ScheduleWalker:
         """Replay one launch.  Raises ReplayError if path and schedule do not match."""
         reader = self._behaviour.reader(path)
         streams = WarpStreams(path.path_chunks(), self.counters.visits.size, self._behaviour.mode, reader)
-        for field, fresh in zip(self._fields, self._fresh, strict=True):
-            if isinstance(field.value, np.ndarray) and field.value.flags.writeable:
-                field.value[...] = fresh
+        for value, fresh in self._fresh:
+            value[...] = fresh
         self._program.block_of_slot.fill(NO_BLOCK)
         self._progress[schedule_core.SM] = 0
         for chunk in schedule.chunks():

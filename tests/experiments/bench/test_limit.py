@@ -6,6 +6,7 @@ import platform
 import re
 
 import pytest
+from llvmlite import binding
 
 from warpreg.experiments.bench import limit
 from warpreg.ir.errors import WarpregError
@@ -47,8 +48,12 @@ def test_the_limit_is_a_speed() -> None:
 
 
 def test_vectors_are_limited_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = {"avx2": True, "avx512f": True, "avx512bw": True}
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: binding.FeatureMap(features))
     monkeypatch.setenv(object_code.VECTOR_BITS_VARIABLE, "256")
-    assert "+avx512" not in object_code.host.__wrapped__()[1]
+    given = object_code.host.__wrapped__()[1].split(",")
+    assert "+avx2" in given
+    assert not any(feature.startswith("+avx512") for feature in given)
     monkeypatch.setenv(object_code.VECTOR_BITS_VARIABLE, "100")
     with pytest.raises(WarpregError, match="expected 256 or 512, found '100'"):
         object_code.host.__wrapped__()

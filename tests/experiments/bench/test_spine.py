@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -96,18 +97,22 @@ def test_the_timed_kernel_runs() -> None:
     assert np.count_nonzero(out) > THREADS
 
 
-@pytest.mark.usefixtures("pretended")
-def test_vector_bits_take_the_wider_instructions_away(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def width(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The width of the host, which holds again afterwards."""
     before = object_code.vector_bits()
     monkeypatch.setenv(object_code.VECTOR_BITS_VARIABLE, "512")
-    if before >= 256:
+    yield before
+    object_code.limit_vectors(512)
+    assert object_code.vector_bits() == before
+
+
+@pytest.mark.usefixtures("pretended")
+def test_vector_bits_take_the_wider_instructions_away(capsys: pytest.CaptureFixture[str], width: int) -> None:
+    if width >= 256:
         assert main(["bench", "spine", "--vector-bits", "256", "--json"]) == 0
         machine: dict[str, Any] = json.loads(capsys.readouterr().out)["machine"]
         assert machine["vector_bits"] == 256
         assert "+avx512" not in object_code.host()[1]
     assert main(["bench", "timing", "--vector-bits", "256"]) == 2
     assert "'warpreg bench spine'" in capsys.readouterr().err
-    object_code.limit_vectors(512)
-    assert object_code.vector_bits() == before

@@ -44,6 +44,7 @@ from warpreg.designs.hybrid.columns import (
     SPARE,
 )
 from warpreg.designs.renaming.slices import int64
+from warpreg.jit.bits import remainder
 
 CMOS, TFET = range(2)
 """Kinds of vectors, and the levels that hold them."""
@@ -79,9 +80,8 @@ def kind_of(state: Any, vector: int) -> int:
 
 
 def bank_of(state: Any, vector: int) -> int:
-    """The bank of a vector; a power of two of banks, as most machines have, needs no division."""
-    banks: int = state.banks
-    return vector & banks - 1 if banks & banks - 1 == 0 else vector % banks
+    """The bank of a vector."""
+    return remainder(vector, state.banks)
 
 
 def give(state: Any, sm: int, vector: int) -> None:

@@ -203,7 +203,7 @@ def wrong_leaf(value: Any) -> str:
 
 def _constant(array: NDArray[Any]) -> NDArray[Any]:
     """What hooks see of an array that the kernel shares: they cannot write it."""
-    view = np.ascontiguousarray(array).view()
+    view = np.require(array, requirements="C").view()
     view.flags.writeable = False
     return view
 

@@ -42,7 +42,7 @@ from warpreg.designs.load_sharing.columns import (
     YOUNGEST,
 )
 from warpreg.designs.renaming.slices import int64
-from warpreg.jit.bits import lowest_bit
+from warpreg.jit.bits import lowest_bit, remainder
 from warpreg.jit.noinline import noinline
 
 WORD_SHIFT = 5
@@ -99,9 +99,8 @@ def take(state: Any, sm: int) -> int:
 
 
 def bank_of(state: Any, physical: int) -> int:
-    """The bank of a physical register; a power of two of banks, as most machines have, needs no division."""
-    banks: int = state.banks
-    return physical & banks - 1 if banks & banks - 1 == 0 else physical % banks
+    """The bank of a physical register."""
+    return remainder(physical, state.banks)
 
 
 def drop(state: Any, sm: int, physical: int) -> None:

@@ -11,20 +11,18 @@ import llvmlite
 
 from warpreg.simt.llvm import object_code
 
-VECTOR_BITS = (("avx512f", 512), ("avx2", 256), ("avx", 256), ("sse2", 128), ("neon", 128))
-"""Vector width by CPU feature, the widest first."""
+EXTENSIONS = "avx512f", "avx2", "avx", "sse2", "neon"
+"""CPU features, those of the widest vectors first."""
 
 
 def host() -> dict[str, Any]:
     """Processor, vector width of compiled kernels in bits, cores, and the versions that speed depends on."""
     architecture, features = object_code.host()
-    present = [(name, bits) for name, bits in VECTOR_BITS if f"+{name}" in features.split(",")]
-    name, bits = present[0] if present else ("", 64)
     return {
         "cpu": _model() or architecture,
         "architecture": architecture,
-        "vector_extension": name,
-        "vector_bits": bits,
+        "vector_extension": next((name for name in EXTENSIONS if f"+{name}" in features.split(",")), ""),
+        "vector_bits": object_code.vector_bits(),
         "cores": os.cpu_count(),
         "system": platform.platform(terse=True),
         "python": platform.python_version(),

@@ -25,13 +25,11 @@ UNROLLED = 16
 ROUNDS = 1_000_000
 """Together about as many multiply-adds as a workload has warp-instructions."""
 NAME = "limit"
-_LIBRARIES: list[object_code.Library] = []
-"""Keeps the loop loaded."""
 
 
 def limit_mwi_s() -> float:
     """Million multiply-adds of 32 lanes per second, measured once."""
-    run, registers = _loaded()
+    run, _, registers = _loaded()
     begin = time.perf_counter()
     run(ctypes.c_uint64(registers.ctypes.data + -registers.ctypes.data % 64), ctypes.c_uint64(ROUNDS))
     return UNROLLED * ROUNDS / (time.perf_counter() - begin) / 1e6
@@ -58,9 +56,8 @@ def limit_module() -> str:
 
 
 @functools.cache
-def _loaded() -> tuple[Callable[..., None], np.ndarray[tuple[int], np.dtype[np.uint8]]]:
-    """The compiled loop, and memory for its registers and the factor."""
+def _loaded() -> tuple[Callable[..., None], object_code.Library, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+    """The compiled loop, what keeps it loaded, and memory for its registers and the factor."""
     library = object_code.Library(object_code.object_code(limit_module(), optimize=True))
-    _LIBRARIES.append(library)
     run = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_uint64)(library.address(NAME))
-    return run, np.zeros((3 * UNROLLED + 1) * REGISTER_BYTES + 64, np.uint8)
+    return run, library, np.zeros((3 * UNROLLED + 1) * REGISTER_BYTES + 64, np.uint8)

@@ -42,13 +42,15 @@ class Setting:
 
     @staticmethod
     def load(
-        machine: str | Path = DEFAULT_MACHINE, technology: str | Path | None = None, choices: Sequence[Choice] = ()
+        machine: Machine | str | Path = DEFAULT_MACHINE,
+        technology: str | Path | None = None,
+        choices: Sequence[Choice] = (),
     ) -> Setting:
-        """Both by name or path; without a technology, one that prices the choices (`default_technology`).
+        """Both by name or path, or a machine; without a technology, one that prices the choices (`default_technology`).
 
         Raises UnknownNameError, MachineError or TechnologyError.
         """
-        described = gpu.load(machine)
+        described = machine if isinstance(machine, Machine) else gpu.load(machine)
         return Setting(described, energy.load(technology or default_technology(choices, described)))
 
     def check(self, choices: Sequence[Choice]) -> None:

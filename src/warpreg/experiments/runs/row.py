@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from warpreg.energy.counts import WARP_REGISTER_BITS
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.residency import Residency
 
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
-BYTES = 128
-"""Of a warp-register."""
+WARP_REGISTER_BYTES = WARP_REGISTER_BITS // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class LevelUse:
     @property
     def bytes(self) -> float:
         """What the accesses read and wrote."""
-        return BYTES * (self.reads + self.writes if self.amount is None else self.amount)
+        return WARP_REGISTER_BYTES * (self.reads + self.writes if self.amount is None else self.amount)
 
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
     """The result of a timing run: ``cycles`` of the whole run, plus or minus ``margin`` if it was sampled (else 0).
 
-    ``baseline`` are the cycles under the plain MRF, None if that was not timed; ``details`` are further results;
+    ``baseline`` are the cycles under the baseline, None if that was not timed; ``details`` are further results;
     ``sm_cycles`` those that were timed, summed over the SMs that were timed.
     """
 
@@ -81,7 +81,7 @@ class Cycles:
 
     @property
     def speed(self) -> float | None:
-        """Cycles of the plain MRF over these: above 1 is faster."""
+        """Cycles of the baseline over these: above 1 is faster."""
         return None if self.baseline is None else _ratio(self.baseline, self.cycles)
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Row:
     quantities, each summed over the cycles of the run and its SMs.  ``added_instructions`` by kernel: those that the
     design has added to the code, and in total how many of them were executed.  ``ends_pj``: dynamic energy of the
     design and of what it is normalized to, at both ends of the technology's band.  ``whole_pj`` is the dynamic energy
-    of the design that results are normalized to, None for the plain MRF.
+    of the design that results are normalized to, ``normalized_to``; None for the plain MRF.
     """
 
     workload: str
@@ -147,6 +147,7 @@ class Row:
     added_warp_instructions: int = 0
     ends_pj: tuple[tuple[float, float], ...] = ()
     whole_pj: float | None = None
+    normalized_to: str = "mrf"
 
     def against(self, other: Row) -> Row:
         """The row with energy, leakage and speed normalized to another design on the same run."""
@@ -154,7 +155,14 @@ class Row:
         if timing is not None and other.timing is not None:
             timing = replace(timing, baseline=other.timing.cycles)
         ends = tuple((own, whole) for (own, _), (whole, _) in zip(self.ends_pj, other.ends_pj, strict=True))
-        return replace(self, timing=timing, ends_pj=ends, plain_leakage_pj=other.leakage_pj, whole_pj=other.energy_pj)
+        return replace(
+            self,
+            timing=timing,
+            ends_pj=ends,
+            plain_leakage_pj=other.leakage_pj,
+            whole_pj=other.energy_pj,
+            normalized_to=other.label,
+        )
 
     @property
     def band(self) -> tuple[float, float] | None:
@@ -186,7 +194,7 @@ class Row:
 
     @property
     def energy(self) -> float:
-        """Dynamic register file energy normalized to the plain MRF."""
+        """Dynamic register file energy normalized to the baseline, the plain MRF unless `against` says otherwise."""
         return _ratio(self.energy_pj, self.normal_pj)
 
     @property
@@ -201,7 +209,7 @@ class Row:
 
     @property
     def added_energy(self) -> float:
-        """Dynamic energy of added tables and logic, of the energy of the plain MRF."""
+        """Dynamic energy of added tables and logic, of the energy of the baseline."""
         return _ratio(self.added_pj, self.normal_pj)
 
     @property
@@ -222,13 +230,13 @@ class Row:
 
     @property
     def leakage(self) -> float | None:
-        """Leakage normalized to the plain MRF over its own cycles; None if either was not timed."""
+        """Leakage normalized to the baseline over its own cycles; None if either was not timed."""
         if self.leakage_pj is None or self.plain_leakage_pj is None:
             return None
         return _ratio(self.leakage_pj, self.plain_leakage_pj)
 
     def share(self, kind: Literal["access_pj", "wire_pj"]) -> float:
-        """Energy of all arrays or of all wires, of the energy of the plain MRF."""
+        """Energy of all arrays or of all wires, of the energy of the baseline."""
         return _ratio(math.fsum(getattr(level, kind) for level in self.levels.values()), self.normal_pj)
 
     @property
@@ -266,6 +274,8 @@ class Row:
         flat |= {"reads_elided": self.reads_elided, "writes_elided": self.writes_elided, "elided": self.elided}
         flat["energy_pj"] = self.energy_pj
         flat["energy_normalized"] = self.energy
+        if self.whole_pj is not None:
+            flat["normalized_to"] = self.normalized_to
         if self.band is not None:
             flat["energy_band"] = list(self.band)
         for name, level in self.levels.items():

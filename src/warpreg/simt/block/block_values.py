@@ -14,7 +14,7 @@ from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.select_workaround import fenced
 
 UNIFORM_SPECIALS = {
@@ -52,7 +52,6 @@ UNIFORM_SPECIALS = {
 CLOCKS = frozenset(name for name, field in UNIFORM_SPECIALS.items() if field is Slot.EXECUTED)
 
 AXES = ("x", "y", "z")
-FULL = 0xFFFFFFFF
 """The mask with all lanes active."""
 
 CONSTANT_SPECIALS = {

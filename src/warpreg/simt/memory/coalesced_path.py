@@ -16,11 +16,10 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
 from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 
-FULL = 0xFFFFFFFF
 MOST = 64
 """The most accesses of a kernel with a fast path: each costs about a millisecond of compile time."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory import atomics
 from warpreg.simt.memory.gather_scatter import spilled
 
@@ -45,7 +45,7 @@ def lane_by_lane(
         for number in range(LANES):
             act(code.const(I64, number), equal)
 
-    with code.if_else(mask == 0xFFFFFFFF) as (all_active, some_active):
+    with code.if_else(mask == FULL) as (all_active, some_active):
         with all_active:
             if action in ("load", "store"):
                 all_lanes()
@@ -65,5 +65,5 @@ def _are_equal(code: Code, values: list[Value], first: list[Value]) -> Value:
     """Whether each vector has its first element in all lanes."""
     found = code.const(I1, 1)
     for value, scalar in zip(values, first, strict=True):
-        found = found & ((value == scalar.splat()).bitcast(I32) == 0xFFFFFFFF)
+        found = found & ((value == scalar.splat()).bitcast(I32) == FULL)
     return found

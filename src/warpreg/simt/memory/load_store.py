@@ -22,13 +22,12 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
 
-FULL = 0xFFFFFFFF
 AHEAD, LINE = 4, 64
 """Executions of an access between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
 
@@ -186,7 +185,7 @@ class _Access:
 
     def _all(self, condition: Value) -> Value:
         """Whether a condition is true in all active lanes."""
-        return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
+        return (condition.bitcast(I32) | ~self.mask) == FULL
 
     def _usual(self, base: Value, values: list[Value]) -> None:
         """The common cases, which return from the operation: all lanes active, and contiguous or at one address."""

@@ -13,7 +13,6 @@ from warpreg.timing.core.columns.typed import (
     Column,
     GroupRow,
     Machine,
-    OpRow,
     SchedulerRow,
     SmRow,
     UnitsRow,
@@ -69,8 +68,3 @@ def banks_of(table: Array, m: Words[Machine]) -> WholeColumns[BankRow]:
 
 def units_of(table: Array, m: Words[Machine]) -> WholeColumns[UnitsRow]:
     return WholeColumns(table[m[machine.FIRST_UNITS] : m[machine.FIRST_OP]])
-
-
-def ops_of(table: Array, m: Words[Machine], end: int) -> WholeColumns[OpRow]:
-    """The operations before row ``end``."""
-    return WholeColumns(table[m[machine.FIRST_OP] : end])

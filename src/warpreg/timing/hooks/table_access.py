@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
+from warpreg.jit.bits import remainder
 from warpreg.timing.core.columns import clock, ops
 from warpreg.timing.core.columns.typed import OpRow, SmRow
 from warpreg.timing.core.state import Core
@@ -51,7 +52,7 @@ def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
     ready = 0
     for row in range(asked):
         table = d.asked[row, ASKED_TABLE]
-        bank = d.tables[table, FIRST_BANK] + _remainder(d.asked[row, ASKED_INDEX], d.tables[table, BANKS])
+        bank = d.tables[table, FIRST_BANK] + remainder(d.asked[row, ASKED_INDEX], d.tables[table, BANKS])
         ports = d.tables[table, PORTS]
         before = max(0, d.free_ports[sm, bank] - now * ports)
         d.free_ports[sm, bank] = now * ports + before + 1
@@ -62,8 +63,3 @@ def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
         if d.asked[row, ASKED_ACTION] == LOOKUPS:
             ready = max(ready, served + d.tables[table, STAGES])
     return ready
-
-
-def _remainder(index: int, banks: int) -> int:
-    """``index % banks``; most tables have a power of two of banks, which needs no division."""
-    return index & banks - 1 if banks & banks - 1 == 0 else index % banks

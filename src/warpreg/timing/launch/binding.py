@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from warpreg.designs.checking.running import Limits, called_from, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.banks import Banks, Collectors
-from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.hardware import Table
-from warpreg.designs.interface.hooks import parts_of_hook
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
@@ -106,7 +104,6 @@ class Behaviour:
     main: int = 1
     events: int = 0
     resources: int = 0
-    order: Order = "warp"
     widths: bool = False
     lanes: bool = False
     banks: Banks = UNSLICED
@@ -124,7 +121,7 @@ class Behaviour:
     @property
     def is_checked(self) -> bool:
         """Whether hooks are checked while they run, in one record of the process."""
-        return any("sites" in vars(part) for hook in self.hooks.values() for part in parts_of_hook(hook))
+        return has_checks(self.hooks.values())
 
 
 class Outside:

@@ -176,7 +176,7 @@ def _threads(
     if machine.memory.memory.model == "contention" or behaviour.in_step or behaviour.is_checked:
         return 1
     if wanted is None:
-        instructions = getattr(launch, "warp_instructions", 0) * blocks // max(1, math.prod(launch.grid))
+        instructions = launch.warp_instructions * blocks // max(1, math.prod(launch.grid))
         wanted = min(available_threads(), instructions // INSTRUCTIONS_OF_THREAD) if mode == "compiled" else 1
     return max(1, min(wanted, blocks))
 
@@ -218,7 +218,6 @@ def _prepared(
         design.declaration.main_mask,
         len(design.events),
         len(design.declaration.resources),
-        design.declaration.order,
         design.declaration.widths,
         design.declaration.lanes,
         banks_of(design, values, machine),

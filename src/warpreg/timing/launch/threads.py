@@ -51,7 +51,7 @@ def available_threads() -> int:
     processors = os.cpu_count() or 1
     if multiprocessing.parent_process() or os.getloadavg()[0] > processors + SPARE_LOAD:
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else processors
+    return len(os.sched_getaffinity(0))
 
 
 class Threads:

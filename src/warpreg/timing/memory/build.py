@@ -270,4 +270,4 @@ def _buckets(lines: int) -> int:
 
 def counters(memory: Memory) -> dict[str, Any]:
     """The counters, summed over the SMs."""
-    return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist(), strict=False))
+    return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist()[: len(counts.NAMES)], strict=True))

@@ -19,8 +19,7 @@ IS, SINCE = range(2)
 """Columns of what lasts: its value, and its first cycle."""
 
 
-EXTRA_FIELDS = ("events", "place", "lasting", "before")
-TracedCore = record_type("TracedCore", (*Core._fields, *EXTRA_FIELDS))
+TracedCore = record_type("TracedCore", (*Core._fields, "events", "place", "lasting", "before"))
 """A `Core` with room for events: ``events`` int32[room, WORDS]; ``place`` int64[4]; ``lasting`` int64[warp slots, then
 resources of each SM, 2]; ``before`` int64[counters].
 """

@@ -49,6 +49,10 @@ class Repeated:
     def shared_bytes(self) -> int:
         return self.launches[0].shared_bytes
 
+    @property
+    def warp_instructions(self) -> int:
+        return sum(one.warp_instructions for one in self.launches)
+
 
 @dataclass(frozen=True)
 class Joined:

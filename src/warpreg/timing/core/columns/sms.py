@@ -6,6 +6,9 @@ from warpreg.timing.core.columns.typed import BankRow, BlockRow, CollectorRow, C
 
 _Word = Column[SmRow, int]
 
+HELD_LISTS = 16
+"""A power of two; a load is in the list of its number modulo this one."""
+
 DUE = _Word(0)  # next cycle in which it must be stepped, apart from returns of memory
 SEQ = _Word(1)  # instructions issued
 AGES = _Word(2)  # warps placed
@@ -36,7 +39,4 @@ FIRST_COLLECTOR = Column[SmRow, CollectorRow](26)
 FIRST_BLOCK = Column[SmRow, BlockRow](27)
 LAST_DISPATCH = _Word(28)  # slot whose collector dispatched last, if warps own collectors
 HELD = Column[SmRow, OpRow](29)  # HELD_LISTS lists of loads that wait without memory for a hook to complete them
-RIPE = _Word(45)  # non-empty buckets of the timing wheel, in as many words as needed
-
-HELD_LISTS = 16
-"""A power of two; a load is in the list of its number modulo this one."""
+RIPE = _Word(29 + HELD_LISTS)  # non-empty buckets of the timing wheel, in as many words as needed

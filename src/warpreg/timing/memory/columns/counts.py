@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NewType
 
 from warpreg.timing.core.columns.typed import Column
+from warpreg.timing.core.prefetch import HOST_LINE
 
 Counts = NewType("Counts", int)
 _Word = Column[Counts, int]
@@ -30,4 +31,4 @@ SENT = _counter("sent")  # transactions sent
 RETURNED = _counter("returned")
 BLOCKS = _counter("blocks")  # transactions that had to wait in front of the first-level cache
 PORT_TICKS = _counter("port_ticks")  # ticks in which the ports of the fixed model were busy
-COUNT = 16  # a multiple or a fraction of a cache line of the host
+COUNT = -(-len(NAMES) // HOST_LINE) * HOST_LINE  # whole cache lines of the host
