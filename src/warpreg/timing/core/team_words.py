@@ -10,7 +10,7 @@ from warpreg.timing.core.columns.typed import Column, Table, TeamRow
 
 SLEEP_US = thread_intrinsics.SLEEP_US
 SPINS, YIELDS = 10_000, 64
-"""Turns of a waiting thread before it lets others run, and before it sleeps."""
+"""Turns of a waiting thread before it lets others run, and before it sleeps.  Chosen, not measured."""
 
 
 @native(thread_intrinsics.seen)

@@ -93,6 +93,7 @@ class Timed:
     engine: Engine
     outside: Outside
     visits: Visits
+    place: Room
 
     @property
     def result(self) -> TimingResult:
@@ -164,7 +165,7 @@ def timed(
     engine.run()
     if between is not None:
         between.end(outside.system)
-    return Timed(launch, machine, chosen, engine, outside, visits)
+    return Timed(launch, machine, chosen, engine, outside, visits, place)
 
 
 def _threads(

@@ -36,10 +36,13 @@ SUMMED = tuple(
 FIRST_TO_TELL = (OVERFLOWED, STUCK, NEEDS_ROOM, NEEDS_BLOCKS, DONE)
 """Of the reasons of several threads to stop, the one that counts."""
 INSTRUCTIONS_OF_THREAD = 25_000
-"""Warp-instructions of a launch for which another thread is started, at least."""
-
+"""Warp-instructions of a launch for which another thread is started, at least: a few milliseconds, where a start takes
+one (docs/explanation/performance.md).
+"""
 SPARE_LOAD = 0.5
-"""Threads beyond the number of processors that may want to run on a host that is not busy."""
+"""By how much the load of a host that is not busy may exceed its processors.  Chosen, not measured: a load of one more
+is a process that takes a processor from a thread that others wait for.
+"""
 
 Entry = Callable[..., int]
 

@@ -19,7 +19,7 @@ from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
-from warpreg.timing.launch.simulate import room_of, timed
+from warpreg.timing.launch.simulate import timed
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined
 from warpreg.timing.tracing.recorder import Recorder
@@ -106,7 +106,7 @@ def trace(
         cycles = run.engine.cycles
         parts.append(events)
         results.append(run.result)
-        own = room_of(launch, described, chosen, registers).residency.registers
+        own = run.place.residency.registers
         found.append(TracedLaunch(run.engine.kernel, run.outside.program, first, cycles, own))
         first += cycles
         if end is not None and end <= first:

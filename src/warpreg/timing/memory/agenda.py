@@ -14,7 +14,7 @@ from warpreg.timing.memory.columns import days, nodes, scalars
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
 
 AHEAD = 8
-"""Requests of other threads between one that is prefetched and the one that is scheduled."""
+"""Requests of other threads between one that is prefetched and the one that is scheduled.  Chosen, not measured."""
 BY_SM = 1 << (heap.ORDER_BITS - 1)
 
 
