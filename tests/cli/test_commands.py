@@ -173,6 +173,8 @@ def test_compare_takes_all_designs_and_a_baseline(tmp_path: Path, capsys: Output
     for name, row in plain.items():
         expected = row["energy_pj"] / plain["rfc"]["energy_pj"]
         assert other[name]["energy_normalized"] == pytest.approx(expected)
+        assert other[name]["normalized_to"] == "rfc(entries=6)"
+        assert "normalized_to" not in row
         assert other[name]["energy_band"][0] <= expected <= other[name]["energy_band"][1]
     assert plain["mrf"]["mrf_bytes"] == 128 * (plain["mrf"]["mrf_reads"] + plain["mrf"]["mrf_writes"])
     told = complaint(capsys, 2, "compare", "vector-add", "--designs", "mrf,rfc", "--baseline", "bow")

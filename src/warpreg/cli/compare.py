@@ -38,7 +38,6 @@ from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
 ALL = "all"
-PLAIN = "the plain MRF"
 PERCENT = 100
 FAILURE = 1
 Band = tuple[float, float] | None
@@ -151,7 +150,7 @@ def command(
             found.append(one)
     if baseline != BASELINE:
         found = list(_against(found, baseline))
-    return _print(found, as_json, as_csv, plot, parquet, baseline)
+    return _print(found, as_json, as_csv, plot, parquet)
 
 
 def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
@@ -177,9 +176,7 @@ def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
         )
 
 
-def _print(
-    found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None, parquet: Path | None, baseline: str
-) -> int:
+def _print(found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None, parquet: Path | None) -> int:
     """Print rows and failures, draw the rows; returns the exit status.  Raises WarpregError if there are no rows."""
     rows = [one for one in found if isinstance(one, Row)]
     failures = [one for one in found if isinstance(one, Failure)]
@@ -190,7 +187,7 @@ def _print(
     elif as_csv:
         output.print_csv([one.as_dict() for one in found])
     else:
-        print_rows(rows, by_cause=True, baseline=_named(baseline))
+        print_rows(rows, by_cause=True)
         _print_failures(failures)
     if parquet is not None:
         output.write_parquet([one.as_dict() for one in found], parquet)
@@ -221,15 +218,10 @@ def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Se
     return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
-def _named(baseline: str) -> str:
-    return PLAIN if baseline == BASELINE else baseline
-
-
-def print_rows(rows: Sequence[Row], *, by_cause: bool = False, baseline: str = PLAIN) -> None:
+def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
     """Print the comparison as a table; several workloads add a row of means per design.
 
-    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.  The rows are normalized
-    to the ``baseline``.
+    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.
     """
     lines = [_line(row) for row in rows]
     labels = dict.fromkeys(row.label for row in rows)
@@ -244,8 +236,8 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False, baseline: str = P
     fits = output.fits(whole)
     output.print_tables([whole if fits else output.table(lines, ["workload", "design", *ratios])])
     if by_cause:
-        energy_tables.print_comparison(rows, baseline)
-    used = rows[0].provenance
+        energy_tables.print_comparison(rows)
+    used, baseline = rows[0].provenance, rows[0].normalized_to
     if not fits:
         console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}; see --csv", style="dim")
     console.print(

@@ -15,7 +15,7 @@ KIB = 1024
 PJ_PER_NJ = 1000
 
 
-def print_comparison(rows: Sequence[Row], baseline: str) -> None:
+def print_comparison(rows: Sequence[Row]) -> None:
     """Print by design where the energy goes, what hardware is added, and what the design counts; nothing for the MRF.
 
     Several workloads are averaged; counts are summed.
@@ -26,7 +26,7 @@ def print_comparison(rows: Sequence[Row], baseline: str) -> None:
     tables = [_energy(designs)]
     if own := [line for same in designs for line in _own(same)]:
         tables.append(_counts(own, "design"))
-    console = output.console()
+    console, baseline = output.console(), rows[0].normalized_to
     console.print()
     output.print_tables(tables)
     console.print(f"\narrays, wires and added (tables and logic): shares of the energy of {baseline}", style="dim")

@@ -21,8 +21,9 @@ def draw(rows: Sequence[Row], path: Path) -> Path:
     panels: dict[str, Measure] = {"energy": lambda row: row.energy}
     if all(row.timing is not None for row in rows):
         panels["speed"] = _speed
+    value = VALUE if rows[0].whole_pj is None else f"of {rows[0].normalized_to}"
     values = [
-        {"workload": row.workload, "design": row.label, "panel": panel, VALUE: measure(row)}
+        {"workload": row.workload, "design": row.label, "panel": panel, value: measure(row)}
         for panel, measure in panels.items()
         for row in rows
     ]
@@ -34,7 +35,7 @@ def draw(rows: Sequence[Row], path: Path) -> Path:
         lambda study: pd.DataFrame(),
         "bars",
         WORKLOAD,
-        Axis(VALUE, VALUE),
+        Axis(value, value),
         series="design",
         panels="panel" if len(panels) > 1 else "",
         mean="geometric",

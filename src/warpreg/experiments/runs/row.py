@@ -147,7 +147,7 @@ class Row:
     added_warp_instructions: int = 0
     ends_pj: tuple[tuple[float, float], ...] = ()
     whole_pj: float | None = None
-    normalized_to: str = "mrf"
+    normalized_to: str = "the plain MRF"
 
     def against(self, other: Row) -> Row:
         """The row with energy, leakage and speed normalized to another design on the same run."""
