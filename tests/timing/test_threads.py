@@ -56,10 +56,10 @@ def everything(found: Fast) -> dict[str, Any]:
     """What a run leaves."""
     state: dict[str, Any] = dict(named_leaves(found.outside.state or ()))
     left = {name: np.asarray(value).tolist() for name, value in state.items()}
-    return _numbers(found.result) | {"state": left, "levels": found.outside.integrals(found.result.cycles)}
+    return numbers(found.result) | {"state": left, "levels": found.outside.integrals(found.result.cycles)}
 
 
-def _numbers(result: TimingResult) -> dict[str, Any]:
+def numbers(result: TimingResult) -> dict[str, Any]:
     arrays: dict[str, NDArray[np.int64]] = {
         "issued": result.issued,
         "stalls by scheduler": result.stalls,
@@ -116,7 +116,7 @@ def test_threads_change_nothing_of_a_compiled_run(workload: str, machine: str, d
     """The second-level cache keeps its contents between the launches."""
     launches_of_run = recorded_run(workload).launches
     one, *others = (
-        _numbers(timing.simulate(launches_of_run, machine, designs=designs, threads=count)) for count in (1, 2, 3)
+        numbers(timing.simulate(launches_of_run, machine, designs=designs, threads=count)) for count in (1, 2, 3)
     )
     assert others == [one, one]
 
@@ -126,7 +126,7 @@ def test_threads_change_nothing_of_an_interpreted_run(machine: str, design: str)
     """Designs whose warps depend on each other: loads that wait for the values of others, and a lock for each pair."""
     launch = recorded_run("vector-add").launches[0]
     one, two = (
-        _numbers(timing.simulate([launch], machine, designs=[design], mode="interpreted", threads=count))
+        numbers(timing.simulate([launch], machine, designs=[design], mode="interpreted", threads=count))
         for count in (1, 2)
     )
     assert two == one

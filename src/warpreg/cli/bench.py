@@ -198,9 +198,24 @@ def _checks(size: str, as_json: bool) -> None:
     )
 
 
+def _growth(size: str, as_json: bool) -> None:
+    from warpreg.experiments.bench.growth.axes import growth
+
+    with output.steps() as progress:
+        measured = growth(size, progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    exponents, points = measured["exponents"], measured["points"]
+    title = "Exponents e of cost ~ size^e"
+    output.print_tables(
+        [output.table(exponents, list(exponents[0]), title), output.table(points, list(points[0]), "Points")]
+    )
+
+
 SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
-    "placement": _placement, "checks": _checks,
+    "placement": _placement, "checks": _checks, "growth": _growth,
 }  # fmt: skip
 COMPILER, RUNS = "compiler", "accelsim-runs"
 
@@ -212,7 +227,7 @@ COMPILER, RUNS = "compiler", "accelsim-runs"
     type=click.Choice(SIZES),
     default="small",
     show_default=True,
-    help="Problem size of the workloads (spine, timing, replay).",
+    help="Problem size of the workloads (spine, timing, replay, growth).",
 )
 @click.option(
     "--ptx",
@@ -253,6 +268,7 @@ def command(
     replay     speed of replaying each cache design
     checks     cost of the checks in the hooks of design files
     placement  time to compile the operand placements of the suite
+    growth     cost and memory by length of a run, size of a kernel and number of SMs; takes half an hour
     accelsim   cycles compared with those of Accel-Sim on twelve traces
     accelsim-runs  the same for exported runs of twelve workloads of several launches
     compiler   registers and instructions compared with those of ptxas; requires the cuda extra

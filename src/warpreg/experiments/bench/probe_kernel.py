@@ -1,4 +1,4 @@
-"""A kernel of any length for compile-time measurements: loads, arithmetic, divergent branches and stores in a loop."""
+"""A kernel of any length: loads, arithmetic, stores and branches that lanes take at random, in a loop."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _HEAD = """\
     cvta.to.global.u64 %rd3, %rd1;
     cvta.to.global.u64 %rd4, %rd2;
     mov.u32 %r1, %tid.x;
+    mov.u32 %r8, %ctaid.x;
+    mad.lo.u32 %r9, %r8, 40503, %r1;
     mul.wide.u32 %rd5, %r1, 4;
     add.s64 %rd6, %rd3, %rd5;
     add.s64 %rd7, %rd4, %rd5;
@@ -31,18 +33,24 @@ _HEAD = """\
 LOOP:
 """
 
+# The first alternative is too long for if-conversion.
 _SEGMENT = """\
     ld.global.f32 %f3, [%rd6+{offset}];
     fma.rn.f32 %f4, %f3, %f2, %f1;
     mul.f32 %f5, %f4, %f3;
     sub.f32 %f6, %f5, %f2;
     mov.b32 %r3, %f6;
-    setp.gt.f32 %p1, %f4, %f1;
+    mad.lo.u32 %r9, %r9, 1664525, 1013904223;
+    setp.lt.s32 %p1, %r9, 0;
     @%p1 bra ELSE{index};
     shl.b32 %r4, %r3, {shift};
     xor.b32 %r5, %r4, %r1;
     mad.lo.s32 %r6, %r5, {odd}, %r2;
     max.s32 %r7, %r6, %r3;
+    shr.s32 %r10, %r7, {shift};
+    or.b32 %r11, %r10, %r4;
+    min.s32 %r12, %r11, %r9;
+    add.s32 %r7, %r12, %r5;
     cvt.rn.f32.s32 %f7, %r7;
     bra.uni JOIN{index};
 ELSE{index}:
@@ -64,16 +72,17 @@ _TAIL = """\
 """
 
 
-def probe_ptx(segments: int) -> str:
-    """PTX of a kernel with ``segments`` branches; each adds about 18 instructions.
+def probe_ptx(segments: int, iterations: int = ITERATIONS) -> str:
+    """PTX of a kernel with ``segments`` branches in a loop; each adds about 23 instructions.
 
-    Its parameters are an input and an output buffer of `probe_elements` float32 and a float limit.
+    Each lane of each thread block has its own random numbers for the branches.  All thread blocks write the same
+    elements.  Its parameters are an input and an output buffer of `probe_elements` float32 and a float limit.
     """
     body = "".join(
         _SEGMENT.format(index=index, offset=4 * THREADS * index, shift=index % 7 + 1, odd=2 * index + 3)
         for index in range(segments)
     )
-    return _HEAD + body + _TAIL.format(iterations=ITERATIONS)
+    return _HEAD + body + _TAIL.format(iterations=iterations)
 
 
 def probe_elements(segments: int) -> int:

@@ -22,6 +22,7 @@ from warpreg.jit.bare_arrays import bare, widths
 from warpreg.jit.natives import Function
 from warpreg.jit.recipe import Recipe
 from warpreg.simt.launch.launch import STACK_BYTES
+from warpreg.timing.core import long_arrays
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import decode
 from warpreg.timing.feed import split_warps as loop
@@ -183,8 +184,8 @@ class _Feed:
 
     def _new_batch(self, words: int) -> loop.Batch:
         starts = BATCH_BLOCKS * self.warps + 1
-        visits, visit_start, accesses, access_start, aside = (
-            np.empty(size, np.int64) for size in (words, starts, words, starts, words)
+        visits, visit_start, accesses, access_start, aside = map(
+            long_arrays.empty, (words, starts, words, starts, words)
         )
         return loop.Batch(visits, visit_start, accesses, access_start, self.turns, self.masks, aside, self.cursors)
 

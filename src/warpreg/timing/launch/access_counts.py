@@ -17,6 +17,8 @@ from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.binding import Outside
 
 MASK_BITS = 32
+COUNTED_TOGETHER = 1 << 20
+"""Visits of a batch that are counted together; a batch may be longer than memory."""
 
 
 class Visits:
@@ -37,7 +39,9 @@ class Visits:
     def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
         """Yield the batches unchanged and count their visits."""
         for batch in batches:
-            self.visits += np.bincount(batch.visits >> MASK_BITS, minlength=self.visits.size)
+            for first in range(0, batch.visits.size, COUNTED_TOGETHER):
+                some = batch.visits[first : first + COUNTED_TOGETHER]
+                self.visits += np.bincount(some >> MASK_BITS, minlength=self.visits.size)
             yield batch
 
 

@@ -22,7 +22,7 @@ from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
 from warpreg.timing.launch.held_loads import held_loads, never_completed
-from warpreg.timing.launch.load_blocks import more_blocks
+from warpreg.timing.launch.load_blocks import Gathered, more_blocks
 from warpreg.timing.launch.threads import Threads
 
 ROOM_FOR_HOOKS = 4 * QUEUE
@@ -131,15 +131,14 @@ class Engine:
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""
         least = max(FEED_BLOCKS, 2 * int(self.core.machine[machine.SMS]))
-        batches: list[ThreadBlocks] = []
-        while sum(batch.count for batch in batches) < least:
+        found = Gathered()
+        while found.count < least:
             batch = next(self._blocks, None)
             if batch is None:
-                loaded = int(self.core.clock[clock.LOADED_BLOCKS]) + sum(one.count for one in batches)
-                self.core.clock[clock.TOTAL_BLOCKS] = loaded
+                self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + found.count
                 break
-            batches.append(batch)
-        self._threads.core = more_blocks(self.core, batches, self._threads.operations) if batches else self.core
+            found.add(batch)
+        self._threads.core = more_blocks(self.core, found, self._threads.operations) if found.count else self.core
 
     def _stuck(self) -> TimingError:
         """An error that names the warps that cannot continue: those that wait for tokens, else all."""

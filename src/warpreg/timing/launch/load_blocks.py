@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from warpreg.timing.core import long_arrays
 from warpreg.timing.core.columns import clock, machine, ops, warps
 from warpreg.timing.core.columns.typed import Array, OpRow, array_of
 from warpreg.timing.core.state import Core
@@ -13,23 +14,59 @@ from warpreg.timing.core.whole_columns import WholeColumns, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths
 
+BEHIND_VISITS = np.array([0, 0, 1, 1])
+"""Which columns of the starts count from the end of the visits."""
 
-def more_blocks(core: Core, batches: Sequence[ThreadBlocks], operations: Sequence[tuple[int, int]]) -> Core:
+
+class Gathered:
+    """Thread blocks to be loaded together: ``count`` of them, and the ``pieces`` that contain their visits and records.
+
+    What does not fit in memory is joined to long arrays at once.
+    """
+
+    def __init__(self) -> None:
+        self.count, self.size = 0, 0
+        self._long: list[Array] = []
+        self._recent: list[Array] = []
+        self._starts: list[Array] = []
+
+    @property
+    def pieces(self) -> list[Array]:
+        return self._long + self._recent
+
+    def starts(self, offset: int) -> list[Array]:
+        """Start and end of each warp's visits and records, int64[warps, 4], if the pieces begin at ``offset``."""
+        return [one + offset for one in self._starts]
+
+    def add(self, batch: ThreadBlocks) -> None:
+        """Append thread blocks."""
+        self.count += batch.count
+        self.append(*_of_batch(batch))
+
+    def append(self, begins: Array, visits: Array, records: Array) -> None:
+        """Append warps, whose ``begins`` count from the beginning of the two arrays."""
+        self._starts.append(begins + self.size + visits.size * BEHIND_VISITS)
+        self._recent += [visits, records]
+        self.size += visits.size + records.size
+        if sum(one.size for one in self._recent) > long_arrays.IN_MEMORY_WORDS:
+            self._long.append(long_arrays.joined(self._recent))
+            self._recent = []
+
+
+def more_blocks(core: Core, batches: Gathered, operations: Sequence[tuple[int, int]]) -> Core:
     """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps.
 
     ``operations``: the rows of those that may be in use, first ones and those after the last ones.
     """
-    pieces: list[Array] = []
-    size = _keep_resident(core, pieces, operations)
-    starts = []
-    for begins, visits, accesses in (_waiting(core), *map(_of_batch, batches)):
-        starts.append(begins + np.array([size, size, size + visits.size, size + visits.size], np.int64))
-        pieces += [visits, accesses]
-        size += visits.size + accesses.size
+    kept, resident = _keep_resident(core, operations)
+    waiting = Gathered()
+    waiting.append(*_waiting(core))
+    starts = waiting.starts(resident) + batches.starts(resident + waiting.size)
     core.clock[clock.FIRST_LOADED] = core.clock[clock.NEXT_BLOCK]
-    core.clock[clock.LOADED_BLOCKS] += sum(batch.count for batch in batches)
-    core.clock[clock.STARTS] = size
-    return core._replace(slab=np.concatenate((*pieces, *(one.reshape(-1) for one in starts))))
+    core.clock[clock.LOADED_BLOCKS] += batches.count
+    core.clock[clock.STARTS] = resident + waiting.size + batches.size
+    pieces = (*kept, *waiting.pieces, *batches.pieces, *(one.reshape(-1) for one in starts))
+    return core._replace(slab=long_arrays.joined(pieces))
 
 
 def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
@@ -52,8 +89,8 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
     return begins - first[[0, 0, 2, 2]], visits, records
 
 
-def _keep_resident(core: Core, pieces: list[Array], operations: Sequence[tuple[int, int]]) -> int:
-    """Keep the remaining visits and records of resident warps, records in flight included; returns their size."""
+def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[list[Array], int]:
+    """The remaining visits and records of resident warps, records in flight included, and their size."""
     width = core.machine[machine.ROW]
     table = array_of(core.table)
     slots = warps_of(table, core.machine)
@@ -63,7 +100,8 @@ def _keep_resident(core: Core, pieces: list[Array], operations: Sequence[tuple[i
     lengths = np.stack([slots[end][present] for _, end in ranges], axis=1) - first
     size = int(lengths.sum())
     further = (lengths.cumsum() - lengths.reshape(-1)).reshape(-1, 2) - first
-    pieces.append(core.slab[np.arange(size) - np.repeat(further.reshape(-1), lengths.reshape(-1))])
+    begins = first.reshape(-1)
+    pieces = [core.slab[begin:end] for begin, end in zip(begins, begins + lengths.reshape(-1), strict=True)]
     for column in (warps.VISIT, warps.VISIT_END):
         slots[column][present] += further[:, 0]
     for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
@@ -75,4 +113,4 @@ def _keep_resident(core: Core, pieces: list[Array], operations: Sequence[tuple[i
         by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
         for column_of_op in (ops.RECORD, ops.CURSOR):
             taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
-    return size
+    return pieces, size
