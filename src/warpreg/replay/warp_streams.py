@@ -16,6 +16,7 @@ from warpreg.jit.recipe import compiled
 from warpreg.replay import split_warps, status
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.schedule_core import ENDED, Streams
+from warpreg.trace import long_arrays
 from warpreg.trace.widths import WidthReader
 
 THE_END = np.array([split_warps.THREAD_BLOCK, 0], np.uint32)
@@ -58,7 +59,7 @@ class Splitter:
             unsorted.append(chunk)
             is_enough = chunk is THE_END or sum(one.size for one in unsorted) >= PIECE_WORDS
             if is_enough and np.any(chunk == split_warps.THREAD_BLOCK):
-                words = np.concatenate(unsorted)
+                words = long_arrays.joined(unsorted)
                 piece, last = self._sorted(words)
                 unsorted = [words[last:]]
                 yield piece
@@ -90,7 +91,7 @@ class Splitter:
         counting = words, warp, rows, first, starts[1:]
         self._compiled(split_warps.count_bytes, counting)(*counting)
         np.cumsum(starts, out=starts)
-        sorted_widths = np.zeros_like(in_order)
+        sorted_widths = long_arrays.zeros(in_order.size, np.uint8)
         sorting = words, warp, rows, first, in_order, starts[:-1].copy(), sorted_widths
         self._compiled(split_warps.sort_bytes, sorting)(*sorting)
         return sorted_widths, starts
@@ -107,7 +108,7 @@ class Splitter:
         return (
             self._progress,
             np.zeros(REPLAY_SLOTS, np.int64),
-            np.zeros(words.size, np.uint32),
+            long_arrays.zeros(words.size, np.uint32),
             *longs,
             self._blocks,
         )
@@ -163,10 +164,10 @@ class WarpStreams:
         self.start = np.concatenate((self.start, piece.starts + self.words.size))
         self.stop = np.concatenate((self.stop, piece.stops + self.words.size))
         self.row_state = np.concatenate((self.row_state, np.zeros(piece.starts.size, np.uint8)))
-        self.words = np.concatenate((self.words, piece.words))
+        self.words = long_arrays.joined((self.words, piece.words))
         self.width_start = np.concatenate((self.width_start, piece.width_starts[:-1] + self.widths.size))
         self._width_stop = np.concatenate((self._width_stop, piece.width_starts[1:] + self.widths.size))
-        self.widths = np.concatenate((self.widths, piece.widths))
+        self.widths = long_arrays.joined((self.widths, piece.widths))
 
     def _name(self, thread_blocks: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> None:
         """Store the rows of thread blocks under their indices."""
@@ -189,8 +190,8 @@ class WarpStreams:
         live = np.flatnonzero(lengths)
         pieces = [self.words[self.start[row] : self.stop[row]] for row in live]
         widths = [self.widths[self.width_start[row] : self._width_stop[row]] for row in live]
-        self.words = np.concatenate(pieces) if pieces else np.zeros(0, np.uint32)
-        self.widths = np.concatenate(widths) if widths else np.zeros(0, np.uint8)
+        self.words = long_arrays.joined(pieces) if pieces else np.zeros(0, np.uint32)
+        self.widths = long_arrays.joined(widths) if widths else np.zeros(0, np.uint8)
         self.stop = np.cumsum(lengths)
         self.start = self.stop - lengths
         sizes = np.where(lengths > 0, self._width_stop - self.width_start, 0)

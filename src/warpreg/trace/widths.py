@@ -19,6 +19,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS, Kernel
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import compiled
+from warpreg.trace import long_arrays
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import PathWord, RecordedPath
 
@@ -113,15 +114,15 @@ class WidthReader:
 
         Raises TraceError if widths are missing, or the path is not of the kernel.
         """
-        words = np.array(words, np.uint32)
+        words = long_arrays.joined([words])
         sizes = np.zeros(2, np.int64)
         if not self._count(words, self.places.first, self.places.recorded, sizes):
             raise TraceError(f"{self._name}: the path is not of this kernel")
         rows, needed = sizes.tolist()
         self._read(needed)
-        out = np.zeros(rows, np.uint8)
+        out = long_arrays.zeros(rows, np.uint8)
         self._expand(words, *self.places, self._bytes, out)
-        self._bytes = self._bytes[needed:].copy()
+        self._bytes = long_arrays.joined([self._bytes[needed:]])
         return out
 
     def _read(self, needed: int) -> None:
@@ -138,7 +139,7 @@ class WidthReader:
             self._has_widths = True
             pieces.append(chunk)
             size += chunk.size
-        self._bytes = np.concatenate(pieces)
+        self._bytes = long_arrays.joined(pieces)
 
     def finish(self) -> None:
         """The path has ended.  Raises TraceError if widths are left."""

@@ -21,6 +21,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
 from warpreg.jit.records import record_type
+from warpreg.trace import long_arrays
 
 Scope = Literal["warp", "pair", "scheduler", "sm", "kernel"]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -210,7 +211,7 @@ def _constant(array: NDArray[Any]) -> NDArray[Any]:
 
 def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
     if isinstance(value, Row) and value.scope == "kernel":
-        return Field(name, np.array(value, subok=False))
+        return Field(name, long_arrays.joined([value.reshape(-1).view(np.ndarray)]).reshape(value.shape))
     if isinstance(value, Row):
         rows = extent.rows(value.scope)
         if rows == 0:

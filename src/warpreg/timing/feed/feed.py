@@ -22,12 +22,12 @@ from warpreg.jit.bare_arrays import bare, widths
 from warpreg.jit.natives import Function
 from warpreg.jit.recipe import Recipe
 from warpreg.simt.launch.launch import STACK_BYTES
-from warpreg.timing.core import long_arrays
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import decode
 from warpreg.timing.feed import split_warps as loop
 from warpreg.timing.feed.coalescer import SCRATCH_WORDS, WORD_BYTES
 from warpreg.timing.feed.memory_sites import Sites, memory_sites
+from warpreg.trace import long_arrays
 from warpreg.trace.path import PathWord
 
 BATCH_WORDS = 1 << 18
@@ -184,8 +184,8 @@ class _Feed:
 
     def _new_batch(self, words: int) -> loop.Batch:
         starts = BATCH_BLOCKS * self.warps + 1
-        visits, visit_start, accesses, access_start, aside = map(
-            long_arrays.empty, (words, starts, words, starts, words)
+        visits, visit_start, accesses, access_start, aside = (
+            long_arrays.empty(size, np.int64) for size in (words, starts, words, starts, words)
         )
         return loop.Batch(visits, visit_start, accesses, access_start, self.turns, self.masks, aside, self.cursors)
 

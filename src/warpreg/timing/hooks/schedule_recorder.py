@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import Declaration, Plan, Program, hook, parameter, per_kernel
+from warpreg.trace import long_arrays
 from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, ScheduleWord
 
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")
@@ -40,7 +41,7 @@ class State(NamedTuple):
 def init(parameters: Parameters, program: Program) -> State:
     """An empty recording."""
     place = np.array([0, 0, NOBODY, 0, NOBODY], np.int64)
-    return State(per_kernel(np.zeros(parameters.words, np.uint32)), per_kernel(place))
+    return State(per_kernel(long_arrays.empty(parameters.words, np.uint32)), per_kernel(place))
 
 
 @hook

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warpreg.timing.core import long_arrays
 from warpreg.timing.core.columns import clock, machine, ops, warps
 from warpreg.timing.core.columns.typed import Array, OpRow, array_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import WholeColumns, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths
+from warpreg.trace import long_arrays
 
 BEHIND_VISITS = np.array([0, 0, 1, 1])
 """Which columns of the starts count from the end of the visits."""
@@ -48,7 +48,7 @@ class Gathered:
         self._starts.append(begins + self.size + visits.size * BEHIND_VISITS)
         self._recent += [visits, records]
         self.size += visits.size + records.size
-        if sum(one.size for one in self._recent) > long_arrays.IN_MEMORY_WORDS:
+        if sum(one.nbytes for one in self._recent) > long_arrays.IN_MEMORY_BYTES:
             self._long.append(long_arrays.joined(self._recent))
             self._recent = []
 

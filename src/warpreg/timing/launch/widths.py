@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from warpreg.timing.core.columns.typed import Array
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.hooks.widths import WORD_BYTES
+from warpreg.trace import long_arrays
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.widths import WidthReader
 
@@ -32,7 +34,7 @@ def with_widths(
             if piece is None:
                 raise TimingError(f"the recorded path ends before thread block {batch.first + batch.count - 1}")
             sizes = np.concatenate((sizes, _sizes(piece, batch.warps)))
-            widths = np.concatenate((widths, piece.widths))
+            widths = long_arrays.joined((widths, piece.widths))
         start = np.concatenate(([0], np.cumsum(sizes[:rows])))
         yield replace(batch, widths=widths[: start[-1]], width_start=start)
         sizes, widths = sizes[rows:], widths[start[-1] :]
@@ -56,14 +58,14 @@ def records_with_widths(batch: ThreadBlocks) -> tuple[Array, Array]:
     records, sizes = np.diff(batch.access_start), np.diff(batch.width_start)
     words = -(-sizes // WORD_BYTES)
     start = np.concatenate(([0], np.cumsum(records + words + 1)))
-    joined = np.zeros(start[-1], np.int64)
-    joined[_moved(batch.access_start, start[:-1])] = batch.accesses
-    joined.view(np.uint8)[_moved(batch.width_start, WORD_BYTES * (start[:-1] + records))] = batch.widths
+    joined = long_arrays.zeros(int(start[-1]), np.int64)
+    _move(batch.accesses, batch.access_start, joined, start[:-1])
+    _move(batch.widths, batch.width_start, joined.view(np.uint8), WORD_BYTES * (start[:-1] + records))
     joined[start[1:] - 1] = words
     return start, joined
 
 
-def _moved(start: Array, to: Array) -> Array:
-    """Where each element of pieces that begin at ``start`` goes, if the pieces go ``to`` other places."""
-    places: Array = np.arange(start[0], start[-1]) + np.repeat(to - start[:-1], np.diff(start))
-    return places
+def _move(pieces: NDArray[Any], start: Array, to: NDArray[Any], places: Array) -> None:
+    """Copy the pieces that begin at ``start`` to their places."""
+    for begin, end, place in zip(start.tolist(), start[1:].tolist(), places.tolist(), strict=False):
+        to[place : place + end - begin] = pieces[begin:end]

@@ -15,9 +15,8 @@ from tests.timing.test_threads import numbers
 from warpreg import simt, timing
 from warpreg.experiments.bench.growth.point import peak_bytes
 from warpreg.experiments.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
-from warpreg.timing import TimingError
-from warpreg.timing.core import long_arrays
 from warpreg.timing.core.columns.typed import Array
+from warpreg.trace import TraceError, long_arrays
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +34,14 @@ def test_a_run_whose_data_is_in_files_has_the_same_result(
     """Two thread blocks fit the two SMs at a time, so that files are replaced while warps are resident."""
     options: dict[str, Any] = {"sms": 2, "threads": threads}
     in_memory = numbers(timing.simulate([launch], "gtx480", **options))
-    monkeypatch.setattr(long_arrays, "IN_MEMORY_WORDS", 100)
+    monkeypatch.setattr(long_arrays, "IN_MEMORY_BYTES", 800)
     monkeypatch.setattr(long_arrays, "PAUSE_S", 0.0001)
     monkeypatch.setattr("warpreg.timing.launch.engine.FEED_BLOCKS", 1)
     assert numbers(timing.simulate([launch], "gtx480", **options)) == in_memory
 
 
 def test_pages_leave_memory_and_keep_their_contents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_arrays, "IN_MEMORY_WORDS", 1 << 16)
+    monkeypatch.setattr(long_arrays, "IN_MEMORY_BYTES", 1 << 19)
     words = long_arrays.joined([np.arange(1 << 21), np.arange(1 << 21)])
     for _ in range(100):
         time.sleep(long_arrays.PAUSE_S)
@@ -56,9 +55,9 @@ def test_a_full_disk_is_one_line(launch: simt.Launch, monkeypatch: pytest.Monkey
     def full(file: int, begin: int, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(long_arrays, "IN_MEMORY_WORDS", 100)
+    monkeypatch.setattr(long_arrays, "IN_MEMORY_BYTES", 800)
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(TimingError, match=r"MB of the run cannot be written to .*: No space left on device"):
+    with pytest.raises(TraceError, match=r"MB of the run cannot be written to .*: No space left on device"):
         timing.simulate([launch], "gtx480", sms=2)
 
 

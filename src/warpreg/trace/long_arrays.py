@@ -13,35 +13,47 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from warpreg.timing.core.columns.typed import Array
-from warpreg.timing.errors import TimingError
+from warpreg.trace.chunked import TraceError
 
-IN_MEMORY_WORDS = 1 << 22
-"""Arrays of at most this length, 32 MB, are ordinary ones."""
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+IN_MEMORY_BYTES = 32 << 20
+"""Arrays of at most this size are ordinary ones."""
 
 PAUSE_S = 0.05
-WORD_BYTES = 8
 
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _starting = threading.Lock()
 _releases = False
 
 
-def empty(words: int) -> Array:
-    """An array of ``words``, not cleared.  Raises TimingError if there is no room for its file."""
-    if words <= IN_MEMORY_WORDS:
-        return np.empty(words, np.int64)
-    mapped = _mapped_file(words * WORD_BYTES)
+def empty(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:
+    """An array of ``size`` elements, not cleared.  Raises TraceError if there is no room for its file."""
+    found = np.dtype(dtype)
+    if size * found.itemsize <= IN_MEMORY_BYTES:
+        return np.empty(size, found)
+    mapped = _mapped_file(size * found.itemsize)
     _release_from_now_on(mapped)
-    return np.frombuffer(mapped, np.int64)
+    return np.frombuffer(mapped, found)
 
 
-def joined(pieces: Sequence[Array]) -> Array:
-    """The pieces one after the other, as a new array.  Raises like `empty`."""
-    return np.concatenate(pieces, out=empty(sum(piece.size for piece in pieces)))
+def zeros(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:
+    """The same, all zero."""
+    found = empty(size, dtype)
+    if not isinstance(found.base, mmap.mmap):
+        found.fill(0)
+    return found
+
+
+def joined(pieces: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
+    """One or more pieces one after the other, as a new array.  Raises like `empty`."""
+    whole = empty(sum(piece.size for piece in pieces), pieces[0].dtype.type)
+    return np.concatenate(pieces, out=whole)
 
 
 def _mapped_file(size: int) -> mmap.mmap:
@@ -56,7 +68,7 @@ def _mapped_file(size: int) -> mmap.mmap:
             mapped = mmap.mmap(file.fileno(), size)
     except OSError as error:
         where = f"{size >> 20} MB of the run cannot be written to {tempfile.gettempdir()}"
-        raise TimingError(f"{where}: {error.strerror}") from error
+        raise TraceError(f"{where}: {error.strerror}") from error
     mapped.madvise(mmap.MADV_RANDOM)
     return mapped
 
