@@ -15,6 +15,7 @@ from tests.timing.test_threads import numbers
 from warpreg import simt, timing
 from warpreg.experiments.bench.growth.point import peak_bytes
 from warpreg.experiments.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
+from warpreg.replay.replay import replay
 from warpreg.timing.core.columns.typed import Array
 from warpreg.trace import TraceError, long_arrays
 
@@ -38,6 +39,17 @@ def test_a_run_whose_data_is_in_files_has_the_same_result(
     monkeypatch.setattr(long_arrays, "PAUSE_S", 0.0001)
     monkeypatch.setattr("warpreg.timing.launch.engine.FEED_BLOCKS", 1)
     assert numbers(timing.simulate([launch], "gtx480", **options)) == in_memory
+
+
+def test_a_schedule_in_files_has_the_same_counts(launch: simt.Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts() -> dict[str, Any]:
+        _, schedule = timing.recorded_schedule(launch, "gtx980-two-level", sms=2)
+        assert launch.trace is not None
+        return replay(launch.trace, launch.kernel, "rc", schedule=schedule).as_dict()
+
+    in_memory = counts()
+    monkeypatch.setattr(long_arrays, "IN_MEMORY_BYTES", 800)
+    assert counts() == in_memory
 
 
 def test_pages_leave_memory_and_keep_their_contents(monkeypatch: pytest.MonkeyPatch) -> None:

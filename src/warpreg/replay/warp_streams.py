@@ -120,7 +120,8 @@ class WarpStreams:
     ``words`` uint32 is the pool of all paths.  ``start`` and ``stop`` int64[rows] are positions in it; ``row_state`` is
     uint8[rows].  ``first_row`` int64[thread blocks] is -1 for one that is not loaded; ``row_count`` is its number of
     warps, ``left`` the number of those that have not ended, -1 before the first starts.  The pool is compacted from
-    time to time, so memory grows with the unfinished thread blocks, including those that were skipped.
+    time to time, so it grows with the unfinished thread blocks, including those that were skipped; a long one is in a
+    file.
     ``widths`` uint8 is the pool of widths; those of a row start at ``width_start`` int64[rows].
     """
 

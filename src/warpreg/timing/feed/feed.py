@@ -1,7 +1,7 @@
 """Split a recorded run by warp, thread block by thread block, into the input of the core (docs/reference/timing.md).
 
 Reading is streamed.  Memory holds one chunk of the path, one chunk of the addresses, and one batch of thread blocks
-with the incomplete one after them.
+with the incomplete one after them; a batch that is large is in a file (`warpreg.trace.long_arrays`).
 """
 
 from __future__ import annotations

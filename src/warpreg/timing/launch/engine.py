@@ -28,7 +28,7 @@ from warpreg.timing.launch.threads import Threads
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
 FEED_BLOCKS = 512
-"""Minimum number of thread blocks per request to the feed; memory holds these and the resident ones."""
+"""Minimum number of thread blocks per request to the feed, which are kept beside the resident ones."""
 
 
 class Engine:
