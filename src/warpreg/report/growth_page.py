@@ -73,7 +73,7 @@ def _cost(row: Mapping[str, Any]) -> str:
 
 
 def picture(measured: Mapping[str, Any]) -> Figure:
-    """Seconds by size on logarithmic axes: one panel for each axis of growth, above its peak memory."""
+    """Seconds by size on logarithmic axes: one panel for each axis of growth, above its peak memory from zero on."""
     frame = pd.DataFrame(measured["points"])
     axes_of_growth = [axis for axis in NAMES if axis in set(frame["axis"])]
     colours = dict(zip(dict.fromkeys(frame["step"]), zip(SERIES_COLOURS, SERIES_MARKERS, strict=False), strict=False))
@@ -91,7 +91,10 @@ def picture(measured: Mapping[str, Any]) -> Figure:
                         label=step,
                     )  # fmt: skip
                 axes.set_xscale("log")
-                axes.set_yscale("log")
+                if row == 0:
+                    axes.set_yscale("log")
+                else:
+                    axes.set_ylim(bottom=0)
                 horizontal_grid(axes)
                 if column == 0:
                     axes.set_ylabel(label)
@@ -110,7 +113,8 @@ def main(measured: Path | None, page: Path) -> None:
     found = growth("full") if measured is None else json.loads(measured.read_text(encoding="utf-8"))
     text = page.read_text(encoding="utf-8").partition(MARKER)[0]
     page.write_text(f"{text}{MARKER}\n\n{tables(found)}", encoding="utf-8")
-    picture(found).savefig(page.parent.parent / "images" / PICTURE)
+    with style():
+        picture(found).savefig(page.parent.parent / "images" / PICTURE)
 
 
 if __name__ == "__main__":
