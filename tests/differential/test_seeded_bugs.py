@@ -35,7 +35,7 @@ from warpreg.ir.types import U32
 from warpreg.simt import Device
 from warpreg.simt.block import block_values
 from warpreg.simt.block.records import BlockKind
-from warpreg.simt.kernel import block_compiler, compile_image, warp_driver
+from warpreg.simt.kernel import block_compiler, compile_image, warp_steps
 from warpreg.simt.lanes import float as lanes_float
 from warpreg.simt.launch import launch
 from warpreg.simt.llvm.emitter import I32, MASK
@@ -168,9 +168,9 @@ def lanes_meet_one_block_too_late(g: Garden) -> None:
 
 @in_native_code
 def branch_runs_the_other_side_with_all_lanes(g: Garden) -> None:
-    old = warp_driver._diverge
+    old = warp_steps._diverge
     g.set(
-        warp_driver,
+        warp_steps,
         "_diverge",
         lambda c, s, target, fall, taken, stay, meet: old(c, s, target, fall, taken | stay, stay, meet),
     )

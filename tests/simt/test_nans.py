@@ -11,6 +11,8 @@ from warpreg.simt import Device
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.kernel.block_compiler import BlockCompiler
+from warpreg.simt.kernel.block_ends import Ends
+from warpreg.simt.kernel.compile_image import ends_of
 from warpreg.simt.llvm import text as ir
 
 START = (
@@ -26,7 +28,8 @@ def code(body: str) -> str:
     program = kernel(f"{START} {body} ret;")
     accesses(program)
     module = ir.Module("k")
-    compiler = BlockCompiler(module, program, register_storage.assign(program), {}, Sites(False))
+    ends = Ends(ends_of(program), False, (), False)
+    compiler = BlockCompiler(module, program, register_storage.assign(program), {}, Sites(False), ends)
     compiler.compile(program.blocks[0], 0)
     return str(module)
 

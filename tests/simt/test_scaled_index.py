@@ -13,6 +13,8 @@ from warpreg.simt import MemoryFault
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.kernel.block_compiler import BlockCompiler
+from warpreg.simt.kernel.block_ends import Ends
+from warpreg.simt.kernel.compile_image import ends_of
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.memory import coalesced_path
 
@@ -65,6 +67,7 @@ def test_arrays_with_one_index_share_its_shape() -> None:
     accesses(program)
     module = ir.Module("k")
     sites = Sites(False, coalesced_path.worthwhile(program))
-    BlockCompiler(module, program, register_storage.assign(program), {}, sites).compile(program.blocks[0], 0)
+    ends = Ends(ends_of(program), False, (), False)
+    BlockCompiler(module, program, register_storage.assign(program), {}, sites, ends).compile(program.blocks[0], 0)
     assert str(module).count("icmp eq <32 x i32>") == 1
     assert str(module).count("icmp eq <32 x i64>") == 0

@@ -107,7 +107,7 @@ class BlockValues:
     def __init__(self, code: Code, symbols: dict[str, int]) -> None:
         self.code = code
         self.symbols = symbols
-        self.launch, self.registers, self.mask = code.arguments
+        self.launch, self.registers, self.mask = code.arguments[:3]
         self.active = self.mask.bitcast(MASK)
         self._values: dict[Cell, Value] = {}
         self._places: dict[Cell, Value] = {}

@@ -91,7 +91,10 @@ class Slot(enum.IntEnum):
     RESERVED_SHARED = 320  # offset of the reserved part of shared memory
     CONTENTS = 321  # offset of the contents of registers in a warp's register memory, which a thread block finds empty
     CONTENTS_BYTES = 322  # 0 where they are not kept
-    COUNT = 323
+    RECORD = 323  # address of the running warp's record
+    LOOK_AT = 324  # value of EXECUTED before which a warp may enter a block without other checks
+    STEPS = 325  # addresses of the driver's steps (`Step`)
+    COUNT = 330
 
 
 class Warp(enum.IntEnum):
@@ -138,6 +141,16 @@ class BlockKind(enum.IntEnum):
     BARRIER = 4
     INDIRECT = 5
     SERVICE = 6
+
+
+class Step(enum.IntEnum):
+    """The parts of the driver to which blocks jump."""
+
+    ARRIVE = 0  # enter a block, after all checks
+    DIVERGE = 1
+    EXIT = 2
+    BARRIER = 3
+    STOP = 4  # host services and indirect branches
 
 
 class SiteField(enum.IntEnum):

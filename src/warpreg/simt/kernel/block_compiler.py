@@ -1,8 +1,8 @@
-"""Compile a basic block to a native function ``lanes(launch, registers, mask)``.
+"""Compile a basic block to a native function (`running`).
 
-The function executes the block's instructions for one warp.  It returns the lanes for which the guard of the terminator
-holds: those that take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that
-compile time is linear.
+The function executes the block's instructions for one warp, and then jumps to the next block or to a step of the driver
+(`block_ends`), to which it gives the lanes for which the guard of the terminator holds: those that take the branch,
+exit or arrive at the barrier.  Long blocks become a chain of functions, so that compile time is linear.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
+from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
-from warpreg.simt.kernel.polling import polls
+from warpreg.simt.kernel.block_ends import Ends, block_name
+from warpreg.simt.kernel.polling import polls, waits
 from warpreg.simt.lanes import instructions
-from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.memory.instructions import MEMORY, MemoryAccess
 from warpreg.simt.tensor.async_copy import ASYNCHRONOUS, AsynchronousInstruction
 from warpreg.simt.tensor.instructions import MATRIX, MatrixInstruction
 from warpreg.simt.texture.instructions import TEXTURE, TextureAccess
 
-SIGNATURE = ir.FunctionType(I32, [I64, I64, I32])
+RESUME = (I64, I64, I32)
+"""The arguments of ``resume_N``: launch record, registers and lanes."""
 
 SEGMENT = 96
 """Instructions per native function; longer blocks are chained."""
@@ -53,6 +55,7 @@ class BlockCompiler:
     storage: Storage
     symbols: dict[str, int]
     sites: Sites
+    ends: Ends
     record_widths: bool = False
     taints: Tracked | None = None
 
@@ -66,30 +69,24 @@ class BlockCompiler:
         host service with a result.
         """
         kept = [*self.storage.kept(self.kernel, block.index)]
-        count = len(block.instructions)
+        count, sites = len(block.instructions), len(self.sites.sites)
         for start in range(0, max(count, 1), SEGMENT):
             end = min(start + SEGMENT, count)
-            body = _Body(self, self._function(block, start))
+            body = _Body(self, running.function(self.module, self._name(block, start)))
             for i in range(start, end):
                 body.emit(block.instructions[i], first_pc + i)
             body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
             if body.widths:
                 body.widths.flush()
             if end < count:
-                following = self._declared(block, end)
-                body.code.ret(body.code.call(following, body.code.arguments))
+                body.code.jump(running.declared(self.module, self._name(block, end)), body.code.arguments)
             else:
-                body.code.ret(body.taken)
-
-    def _declared(self, block: Block, start: int) -> Any:
-        """The function that continues at ``start``; it is defined later."""
-        return ir.Function(self.module, SIGNATURE, self._name(block, start))
+                faults = len(self.sites.sites) > sites
+                waiting = any(waits(instruction, self.is_cooperative) for instruction in block.instructions)
+                self.ends.go_on(body.code, block.index, body.taken, faults, waiting)
 
     def _name(self, block: Block, start: int) -> str:
-        return f"block_{block.index}" if start == 0 else f"block_{block.index}_{start}"
-
-    def _function(self, block: Block, start: int) -> Code:
-        return Code(self.module, self._name(block, start), I32, SIGNATURE.args)
+        return block_name(block.index) if start == 0 else f"{block_name(block.index)}_{start}"
 
     def successors(self, pc: int) -> tuple[int, ...]:
         """The successors of the block that contains ``pc``."""
@@ -101,7 +98,7 @@ class BlockCompiler:
     def define_resume(self, instruction: Instruction, pc: int) -> None:
         """Define the function that returns the result of a ``bar.red`` or host service to a warp."""
         block = self._block_of(pc)
-        body = _Body(self, Code(self.module, f"resume_{block}", I32, SIGNATURE.args))
+        body = _Body(self, Code(self.module, f"resume_{block}", I32, RESUME))
         body.resume(instruction, pc)
         body.values.flush(frozenset(self.storage.written[pc]))
         body.code.ret(body.values.mask)

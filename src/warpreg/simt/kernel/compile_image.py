@@ -13,6 +13,7 @@ from warpreg.simt.block.records import NO_BLOCK, BlockKind
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.kernel.block_compiler import BlockCompiler
+from warpreg.simt.kernel.block_ends import End, Ends
 from warpreg.simt.kernel.native_kernel import Image, Record
 from warpreg.simt.kernel.polling import waits
 from warpreg.simt.llvm import object_code
@@ -28,11 +29,13 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     sites = Sites(record.addresses, coalesced_path.worthwhile(kernel))
     module = ir.Module(kernel.name)
     numbers = {n: i for i, n in enumerate(symbols)}
-    compiler = BlockCompiler(module, kernel, cells, numbers, sites, record.widths, taints)
+    specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
+    reads_clock = bool(specials & CLOCKS)
+    ends = Ends(ends_of(kernel), record.path, record.watch, reads_clock)
+    compiler = BlockCompiler(module, kernel, cells, numbers, sites, ends, record.widths, taints)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
     code = object_code.object_code(str(module))
-    specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
     return Image(
         kernel=kernel,
         code=code,
@@ -41,8 +44,8 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
         symbols=symbols,
         sites=tuple(sites.sites),
         operations=tuple(sites.operations),
-        ends=_ends(kernel),
-        reads_clock=bool(specials & CLOCKS),
+        ends=ends.ends,
+        reads_clock=reads_clock,
         has_stack=STACK_BASE.name in specials,
         is_cooperative=compiler.is_cooperative,
         waits=any(waits(i, compiler.is_cooperative) for i in kernel.instructions()),
@@ -50,7 +53,8 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     )
 
 
-def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
+def ends_of(kernel: Kernel) -> tuple[End, ...]:
+    """How each block ends."""
     meet = reconvergence(kernel)
     rows = []
     for block in kernel.blocks:
@@ -58,7 +62,7 @@ def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
         meeting = meet[block.index] if meet[block.index] >= 0 else NO_BLOCK
         stops = kind in (BlockKind.BARRIER, BlockKind.SERVICE)
         resumes = stops and block.instructions[-1].has_result
-        rows.append((int(kind), target, fall, meeting, len(block.instructions), resumes))
+        rows.append(End(int(kind), target, fall, meeting, len(block.instructions), resumes))
     return tuple(rows)
 
 

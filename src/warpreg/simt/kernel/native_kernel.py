@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, BlockField, SiteField, Slot
+from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation
     from warpreg.simt.block.tracked import Tracked
+    from warpreg.simt.kernel.block_ends import End
 
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
@@ -33,6 +34,15 @@ class Record:
     widths: bool = False
 
     @property
+    def watch(self) -> tuple[tuple[Slot, Slot], ...]:
+        """Position and limit of the buffers that blocks fill."""
+        streams = (
+            (self.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
+            (self.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
+        )
+        return tuple((field, limit) for wanted, field, limit in streams if wanted)
+
+    @property
     def any(self) -> bool:
         return self.path or self.addresses or self.widths
 
@@ -42,9 +52,9 @@ class Image:
     """A compiled kernel as stored in the disk cache: code and tables without addresses.
 
     ``contents`` is the part of a warp's register memory, offset and bytes, that holds the contents of registers.
-    ``ends`` has kind, target, fall-through, reconvergence block and instruction count of each block, and whether it has
-    a resume function.  ``sites`` has the pc of each memory instruction and whether it has a guard.  ``has_stack``:
-    whether threads need a stack.  ``is_cooperative``: whether thread blocks wait for each other and run concurrently.
+    ``ends`` are those of the blocks.  ``sites`` has the pc of each memory instruction and whether it has a guard.
+    ``has_stack``: whether threads need a stack.  ``is_cooperative``: whether thread blocks wait for each other and run
+    concurrently.
     ``taints`` are those that the code tracks.
     """
 
@@ -55,7 +65,7 @@ class Image:
     symbols: tuple[str, ...]
     sites: tuple[tuple[int, bool], ...]
     operations: tuple[NativeOperation, ...]
-    ends: tuple[tuple[int, int, int, int, int, bool], ...]
+    ends: tuple[End, ...]
     reads_clock: bool
     has_stack: bool
     waits: bool
@@ -71,6 +81,7 @@ class NativeKernel:
     block_table: NDArray[np.uint8]
     helpers: NDArray[np.uint64]
     run: int
+    steps: tuple[int, ...]
     libraries: tuple[object_code.Library, ...]
 
     @property
@@ -99,6 +110,7 @@ def load(image: Image, record: Record) -> NativeKernel:
         block_table=_block_table(image, library),
         helpers=np.array([address for _, address in operations] or [0], np.uint64),
         run=driver.address("run"),
+        steps=tuple(driver.address(step.name.lower()) for step in Step),
         libraries=(library, driver, *(library for library, _ in operations)),
     )
 
@@ -109,14 +121,9 @@ def _operation(operation: NativeOperation) -> tuple[object_code.Library, int]:
 
 
 def _driver(record: Record, image: Image) -> object_code.Library:
-    streams = (
-        (record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
-        (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
-    )
-    watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
     driver = Driver(
         record.path,
-        watch,
+        record.watch,
         STACK_ENTRIES,
         keep_clock=image.reads_clock,
         yields=image.waits,
@@ -127,10 +134,11 @@ def _driver(record: Record, image: Image) -> object_code.Library:
 
 def _block_table(image: Image, library: object_code.Library) -> NDArray[np.uint8]:
     table = np.zeros((max(1, len(image.ends)), BLOCK_BYTES), np.uint8)
-    for index, (*words, resumes) in enumerate(image.ends):
+    for index, end in enumerate(image.ends):
+        words = (end.kind, end.target, end.fall, end.meeting, end.instructions)
         longs = table[index].view(np.uint64)
         longs[BlockField.FUNCTION // 8] = library.address(f"block_{index}")
         table[index].view(np.uint32)[BlockField.KIND // 4 : BlockField.INSTRUCTIONS // 4 + 1] = words
-        if resumes:
+        if end.resumes:
             longs[BlockField.RESUME // 8] = library.address(f"resume_{index}")
     return table.reshape(-1)

@@ -216,6 +216,7 @@ class LaunchRun:
         launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
         launch[Slot.THREAD_BLOCKS] = self.grid[0] * self.grid[1] * self.grid[2]
         launch[Slot.SLICE] = SLICE
+        launch[Slot.STEPS : Slot.STEPS + len(native.steps)] = native.steps
         for field, array in (
             (Slot.BUFFERS, self.buffers),
             (Slot.CONSTANTS, self.constants),

@@ -178,16 +178,19 @@ class Variable:
 class Code:
     """A function under construction."""
 
-    def __init__(self, module: Any, name: str, result: Any, arguments: Sequence[Any]) -> None:
+    def __init__(self, module: Any, name: str, result: Any, arguments: Sequence[Any], convention: str = "") -> None:
         self.module = module
         declared = module.globals.get(name)
-        self.function = declared or ir.Function(module, ir.FunctionType(result, list(arguments)), name)
+        self.function = declared or ir.Function(module, ir.FunctionType(result, list(arguments), convention), name)
         self.builder = ir.IRBuilder(self.function)
         self.arguments = [Value(self, argument) for argument in self.function.args]
         self._breaks: list[Any] = []
 
     def const(self, type_: Any, value: Any) -> Value:
         return Value(self, constant(type_, value))
+
+    def undefined(self, type_: Any) -> Value:
+        return Value(self, ir.Constant(type_, ir.Undefined))
 
     def var(self, initial: Value) -> Variable:
         return Variable(self, initial)
@@ -213,6 +216,15 @@ class Code:
     def tail_call(self, function: Any, arguments: Sequence[Value]) -> Value:
         """Call a function before returning its result; all arguments must be in registers."""
         return Value(self, self.builder.tail_call(function, [a.llvm for a in arguments]))
+
+    def jump(self, function: Any, arguments: Sequence[Value]) -> None:
+        """End by jumping to a function with the signature of this one."""
+        self.builder.jump(function, [a.llvm for a in arguments])
+
+    def jump_to(self, address: Value, arguments: Sequence[Value]) -> None:
+        """End by jumping to the function with the signature of this one that is at an address."""
+        target = self.builder.inttoptr(address.llvm, self.function.signature.as_pointer())
+        self.builder.jump(target, [a.llvm for a in arguments])
 
     def call_at(self, address: Value, result: Any, arguments: Sequence[Value]) -> Value:
         """Call the function at an address."""

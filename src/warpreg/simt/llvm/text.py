@@ -105,11 +105,14 @@ class PointerType(Type, metaclass=_Interned):
 
 
 class FunctionType(Type):
-    __slots__ = ("args", "result")
+    """``convention`` is the calling convention, that of C if empty."""
 
-    def __init__(self, result: Any, args: Iterable[Any]) -> None:
+    __slots__ = ("args", "convention", "result")
+
+    def __init__(self, result: Any, args: Iterable[Any], convention: str = "") -> None:
         self.result = result
         self.args = tuple(args)
+        self.convention = f"{convention} " if convention else ""
         super().__init__(f"{result} ({', '.join(map(str, self.args))})")
 
 
@@ -260,11 +263,13 @@ class Function(Value):
 
     def __str__(self) -> str:
         if not self.blocks:
-            return f"declare {self.signature.result} {self.reference}({', '.join(map(str, self.signature.args))})"
+            types = ", ".join(map(str, self.signature.args))
+            return f"declare {self.signature.convention}{self.signature.result} {self.reference}({types})"
         arguments = ", ".join(f"{a.type} {a.reference}" for a in self.args)
         attributes = "".join(f" {a}" for a in sorted(self.attributes))
         linkage = f"{self.linkage} " if self.linkage else ""
-        lines = [f"define {linkage}{self.signature.result} {self.reference}({arguments}){attributes} {{"]
+        head = f"{linkage}{self.signature.convention}{self.signature.result}"
+        lines = [f"define {head} {self.reference}({arguments}){attributes} {{"]
         for block in self.blocks:
             lines.append(f"{block.name}:")
             if block is self.blocks[0]:
@@ -496,10 +501,15 @@ class IRBuilder:
         be aligned."""
         return self._called("tail call", function, arguments)
 
+    def jump(self, function: Any, arguments: Sequence[Any]) -> None:
+        """End by jumping to a function with the signature of this one."""
+        self.ret(self._called("musttail call", function, arguments))
+
     def _called(self, opcode: str, function: Any, arguments: Sequence[Any]) -> Any:
-        result = function.type.pointee.result
+        signature = function.type.pointee
+        result = signature.result
         given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)
-        text = f"{opcode} {result} {function.get_reference()}({given})"
+        text = f"{opcode} {signature.convention}{result} {function.get_reference()}({given})"
         if isinstance(result, VoidType):
             self.block.lines.append(text)
             return Value(result, "")

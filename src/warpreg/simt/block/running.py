@@ -1,0 +1,64 @@
+"""The state of the running warp in machine registers, which blocks and the driver's steps hand on by jumps.
+
+All of them are functions with this signature.  None of them returns to another one: each ends with a jump, or returns
+from the driver with a `Stop`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+CONVENTION = "preserve_nonecc"
+"""The calling convention of LLVM that passes most arguments in registers and preserves none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The arguments: the launch record, the warp's registers, the lanes that run and the write position of the path;
+    warp-instructions executed before the next block; the block at which lanes reconverge (low half) and the lanes that
+    have not exited (high half); the top of the warp's stack.
+
+    ``block`` is the block that ended, for which ``lanes`` hold the guard of the terminator, or the block to enter with
+    ``lanes``; a block does not use them.
+    """
+
+    launch: Value
+    registers: Value
+    mask: Value
+    path: Value
+    executed: Value
+    region: Value
+    top: Value
+    lanes: Value
+    block: Value
+
+    @staticmethod
+    def of(code: Code) -> Running:
+        """The arguments of a function."""
+        return Running(*code.arguments)
+
+    @property
+    def arguments(self) -> list[Value]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def entering(self, block: int) -> Running:
+        """The state with which the lanes that run enter a block."""
+        return replace(self, lanes=self.mask, block=self.mask.code.const(I32, block))
+
+
+TYPES = (I64, I64, I32, I64, I64, I64, I64, I32, I32)
+SIGNATURE = ir.FunctionType(I32, TYPES, CONVENTION)
+
+
+def function(module: Any, name: str) -> Code:
+    """A function with this signature, to be filled."""
+    return Code(module, name, I32, TYPES, CONVENTION)
+
+
+def declared(module: Any, name: str) -> Any:
+    """A function with this signature that may be defined later."""
+    return module.globals.get(name) or ir.Function(module, SIGNATURE, name)

@@ -1,0 +1,123 @@
+"""How a compiled block goes on: it jumps to the next block where that is the same for all running lanes and known.
+
+It records the visit, counts it and jumps, if no lanes may meet before the next block, nothing faulted and no limit is
+reached.  Everything else is left to a step of the driver (`warp_driver`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from warpreg.simt.block import running
+from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, set_slot, slot
+from warpreg.simt.block.running import Running
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+from warpreg.trace.path import PathWord
+
+STEPS: Mapping[int, Step] = {
+    BlockKind.EXIT: Step.EXIT,
+    BlockKind.GUARDED_EXIT: Step.EXIT,
+    BlockKind.BARRIER: Step.BARRIER,
+    BlockKind.INDIRECT: Step.STOP,
+    BlockKind.SERVICE: Step.STOP,
+}
+"""The step that follows a block which does not end in a branch."""
+
+
+@dataclass(frozen=True)
+class End:
+    """How a block ends: its kind, target, fall-through, reconvergence block and instruction count; whether it has a
+    resume function."""
+
+    kind: int
+    target: int
+    fall: int
+    meeting: int
+    instructions: int
+    resumes: bool
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends of all blocks, and what is recorded: the path, and streams by field and limit (``watch``);
+    ``keeps_clock``: store the count of warp-instructions where blocks can read it."""
+
+    ends: tuple[End, ...]
+    records_path: bool
+    watch: tuple[tuple[Slot, Slot], ...]
+    keeps_clock: bool
+
+    @functools.cached_property
+    def meetings(self) -> frozenset[int]:
+        """The blocks at which diverged lanes may meet."""
+        parting = (BlockKind.BRANCH, BlockKind.INDIRECT)
+        return frozenset(end.meeting for end in self.ends if end.kind in parting)
+
+    def go_on(self, code: Code, block: int, taken: Value, faults: bool, waits: bool) -> None:
+        """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds; ``faults``,
+        ``waits``: whether it may end in a fault, or end the warp's turn."""
+        state, end = Running.of(code), self.ends[block]
+        if end.kind == BlockKind.GOTO:
+            self._enter(code, end.target, faults, waits)
+        elif end.kind == BlockKind.BRANCH:
+            with code.if_(taken == state.mask):
+                self._enter(code, end.target, faults, waits)
+            with code.if_(taken == 0):
+                self._enter(code, end.fall, faults, waits)
+            self._step(code, Step.DIVERGE, block, taken)
+        else:
+            self._step(code, STEPS[end.kind], block, taken)
+
+    def _step(self, code: Code, step: Step, block: int, lanes: Value) -> None:
+        """Leave what follows to the driver."""
+        state = replace(Running.of(code), lanes=lanes, block=code.const(I32, block))
+        code.jump_to(slot(code, state.launch, Slot.STEPS + step), state.arguments)
+
+    def _enter(self, code: Code, block: int, faults: bool, waits: bool) -> None:
+        """Enter the next block with the lanes that run."""
+        state = Running.of(code)
+        if waits or block == NO_BLOCK or not self.ends[block].instructions:
+            self._step(code, Step.ARRIVE, block, state.mask)
+            return
+        otherwise = code.builder.append_basic_block("otherwise")
+        for condition in self._obstacles(code, block, faults):
+            following = code.builder.append_basic_block("next")
+            code.builder.cbranch(condition.llvm, otherwise, following, likely=False)
+            code.builder.position_at_end(following)
+        self._visit(code, block)
+        code.builder.position_at_end(otherwise)
+        self._step(code, Step.ARRIVE, block, state.mask)
+
+    def _obstacles(self, code: Code, block: int, faults: bool) -> list[Value]:
+        state = Running.of(code)
+        found = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
+        if faults:
+            found.append(slot(code, state.launch, Slot.FAULT) != 0)
+        if block in self.meetings:
+            found.append(state.region.trunc(I32) == block)
+        found += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
+        return found
+
+    def _visit(self, code: Code, block: int) -> None:
+        """Record and count a visit with the same lanes, and jump."""
+        state = Running.of(code)
+        if self.keeps_clock:
+            set_slot(state.launch, Slot.EXECUTED, state.executed)
+        visit = slot(code, state.launch, Slot.VISITS) + block * 8
+        visit.store(visit.load(I64) + 1)
+        path = state.path
+        if self.records_path:
+            path.store(code.const(I32, block << 2 | PathWord.VISIT))
+            path = path + 4
+        unused = code.undefined(I32)
+        after = replace(
+            state, path=path, executed=state.executed + self.ends[block].instructions, lanes=unused, block=unused
+        )
+        code.jump(running.declared(code.module, block_name(block)), after.arguments)
+
+
+def block_name(block: int) -> str:
+    """The name of the function of a block."""
+    return f"block_{block}"

@@ -1,0 +1,84 @@
+"""Barriers of a thread block in the driver: arrival, release, and the end of a warp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.simt.block.records import BlockField, Slot, Warp, set_slot, slot
+from warpreg.simt.kernel.warp_state import WarpState
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+
+def warp_record(code: Code, launch: Value, warp: Value) -> Value:
+    return slot(code, launch, Slot.WARPS) + warp * slot(code, launch, Slot.WARP_BYTES)
+
+
+def define_release(module: Any) -> Any:
+    """``release(launch, barrier)``: release every warp at a barrier whose count is complete."""
+    code = Code(module, "release", ir.VoidType(), [I64, I64])
+    launch, barrier = code.arguments
+    code.function.linkage = "internal"
+    arrived = launch + barrier * 8 + Slot.ARRIVED * 8
+    with code.if_(arrived.load(I64) < _awaited(code, launch, barrier)):
+        code.ret()
+    arrived.store(code.const(I64, 0))
+    pending = slot(code, launch, Slot.PENDING)
+    set_slot(launch, Slot.PENDING, pending & ~(code.const(I64, 1) << barrier))
+    waits = launch + barrier * 8 + Slot.WAITS * 8
+    waiting = waits.load(I64)
+    waits.store(code.const(I64, 0))
+    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) | waiting)
+    reduced = (launch + barrier * 8 + Slot.REDUCED_THREADS * 8).load(I64) != 0
+    with code.if_(reduced, likely=False), code.each_set_bit(waiting.trunc(I32)) as warp:
+        index = warp.zext(I64)
+        _resume(code, launch, warp_record(code, launch, index), index)
+    for first in (Slot.REDUCED_COUNT, Slot.REDUCED_THREADS):
+        (launch + barrier * 8 + first * 8).store(code.const(I64, 0))
+    code.ret()
+    return code.function
+
+
+def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
+    """Store the result of ``bar.red`` in a released warp, through the function of the block at which it stopped."""
+    function = (record + Warp.RESUME).load(I64)
+    with code.if_(function != 0):
+        registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
+        code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
+
+
+def arrive(code: Code, launch: Value, state: WarpState, release: Any, row: Value) -> None:
+    """Arrive at a barrier; bit 32 of the barrier's number states that the warp does not wait (``bar.arrive``)."""
+    number = slot(code, launch, Slot.BARRIER)
+    barrier = number & 15
+    arrived = launch + barrier * 8 + Slot.ARRIVED * 8
+    count = arrived.load(I64) + 1
+    arrived.store(count)
+    (launch + barrier * 8 + Slot.EXPECTED * 8).store(slot(code, launch, Slot.BARRIER_THREADS))
+    bit = code.const(I64, 1)
+    set_slot(launch, Slot.PENDING, slot(code, launch, Slot.PENDING) | (bit << barrier))
+    with code.if_((number >> 32) == 0):
+        warp = bit << slot(code, launch, Slot.WARP)
+        set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~warp)
+        waits = launch + barrier * 8 + Slot.WAITS * 8
+        waits.store(waits.load(I64) | warp)
+        (state.record + Warp.BARRIER_MASK).store(state.mask.get())
+        (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
+        (state.record + Warp.BARRIER_BLOCK).store(row)
+    with code.if_(count >= _awaited(code, launch, barrier)):
+        code.call(release, [launch, barrier])
+
+
+def _awaited(code: Code, launch: Value, barrier: Value) -> Value:
+    """The number of warps for which a barrier waits."""
+    threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
+    return (threads == 0).select(slot(code, launch, Slot.ALIVE_WARPS), (threads + 31) // 32)
+
+
+def end_warp(code: Code, launch: Value, warp: Value, release: Any) -> None:
+    """Remove a finished warp from barriers, and release those that waited only for it."""
+    set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
+    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~(code.const(I64, 1) << warp))
+    pending = slot(code, launch, Slot.PENDING)
+    with code.if_(pending != 0, likely=False), code.each_set_bit(pending.trunc(I32)) as barrier:
+        code.call(release, [launch, barrier.zext(I64)])

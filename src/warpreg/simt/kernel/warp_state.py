@@ -1,0 +1,193 @@
+"""The running warp in a step of the driver: variables for its control state, and its stack in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.simt.block.records import (
+    BLOCK_BYTES,
+    NO_BLOCK,
+    STACK_ENTRY_BYTES,
+    BlockField,
+    Fault,
+    Slot,
+    Stop,
+    Warp,
+    set_slot,
+    slot,
+)
+from warpreg.simt.block.running import Running
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the driver.
+
+    Record the path; check buffers of other streams that blocks fill; depth of a warp's reconvergence stack; store the
+    count of warp-instructions where blocks can read it; end a turn if a block requests it; return to Python
+    (`Stop.YIELDED`) after a round of the thread block's warps in which one yielded.
+    """
+
+    record_path: bool
+    watch: tuple[tuple[Slot, Slot], ...]
+    stack_entries: int
+    keep_clock: bool
+    yields: bool
+    side_by_side: bool = False
+
+
+def load(code: Code, launch: Value, warp: Value, record: Value) -> Running:
+    """The state of a warp, from its record, before it enters a block; ``mask`` is that of its last visit."""
+    block, mask, alive, reconvergence, depth, last = (
+        (record + field).load(I32)
+        for field in (Warp.BLOCK, Warp.MASK, Warp.ALIVE, Warp.RECONVERGENCE, Warp.DEPTH, Warp.LAST_MASK)
+    )
+    return Running(
+        launch=launch,
+        registers=slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES),
+        mask=last,
+        path=slot(code, launch, Slot.PATH),
+        executed=slot(code, launch, Slot.EXECUTED),
+        region=_region(reconvergence, alive),
+        top=record + Warp.STACK + depth.zext(I64) * STACK_ENTRY_BYTES,
+        lanes=mask,
+        block=block,
+    )
+
+
+def _region(reconvergence: Value, alive: Value) -> Value:
+    return reconvergence.zext(I64) | (alive.zext(I64) << 32)
+
+
+class WarpState:
+    """Control state of the running warp in a step."""
+
+    def __init__(self, code: Code, options: Options) -> None:
+        self.code, self.options = code, options
+        self.running = given = Running.of(code)
+        self.launch = given.launch
+        self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
+        self.reconvergence = code.var(given.region.trunc(I32))
+        self.alive = code.var((given.region >> 32).trunc(I32))
+
+    @property
+    def record(self) -> Value:
+        """The address of the warp's record."""
+        return slot(self.code, self.launch, Slot.RECORD)
+
+    def row(self, block: Value) -> Value:
+        """The address of a block's record."""
+        return slot(self.code, self.launch, Slot.BLOCKS) + block.zext(I64) * BLOCK_BYTES
+
+    def leave(self, stop: Stop) -> None:
+        """Write the state to the warp's record and return from the driver."""
+        record = self.record
+        for field, value in (
+            (Warp.BLOCK, self.block.get()),
+            (Warp.MASK, self.mask.get()),
+            (Warp.ALIVE, self.alive.get()),
+            (Warp.RECONVERGENCE, self.reconvergence.get()),
+            (Warp.DEPTH, ((self.top.get() - record - Warp.STACK) // STACK_ENTRY_BYTES).trunc(I32)),
+        ):
+            (record + field).store(value)
+        if self.options.record_path:
+            (record + Warp.LAST_MASK).store(self.running.mask)
+            set_slot(self.launch, Slot.PATH, self.running.path)
+        set_slot(self.launch, Slot.EXECUTED, self.running.executed)
+        self.code.ret(self.code.const(I32, stop))
+
+    def push(self, reconvergence: Value, block: Value, mask: Value) -> None:
+        """Push lanes that run later; a stack overflow becomes a fault that the caller checks."""
+        top = self.top.get()
+        overflow = top >= self.record + (Warp.STACK + self.options.stack_entries * STACK_ENTRY_BYTES)
+        with self.code.if_else(overflow) as (full, room):
+            with full:
+                set_slot(self.launch, Slot.FAULT, self.code.const(I64, Fault.STACK_OVERFLOW))
+            with room:
+                top.store(reconvergence)
+                (top + 4).store(block)
+                (top + 8).store(mask)
+                self.top.set(top + STACK_ENTRY_BYTES)
+
+    def pop(self) -> None:
+        """Pop the lanes that were pushed last."""
+        top = self.top.get() - STACK_ENTRY_BYTES
+        self.top.set(top)
+        self.reconvergence.set(top.load(I32))
+        self.block.set((top + 4).load(I32))
+        self.mask.set((top + 8).load(I32) & self.alive.get())
+
+    def reconverge(self) -> None:
+        """Pop at the end of a region, then while all lanes of the current entry have exited."""
+        block = self.block.get()
+        with self.code.if_((block == self.reconvergence.get()) & (block != NO_BLOCK), likely=False):
+            self.pop()
+        self.skip_absent()
+
+    def skip_absent(self) -> None:
+        """Pop while all lanes of the current entry have exited."""
+        with self.code.loop():
+            with self.code.if_(self.mask.get() != 0, likely=True):
+                self.code.break_()
+            with self.code.if_(self.top.get() == self.record + Warp.STACK):
+                self.code.break_()
+            self.pop()
+
+    def visit(self) -> None:
+        """Enter the block, unless a limit is reached."""
+        self._check_limits()
+        code, given, block, mask = self.code, self.running, self.block.get(), self.mask.get()
+        path = self._recorded(block, mask) if self.options.record_path else given.path
+        if self.options.keep_clock:
+            set_slot(self.launch, Slot.EXECUTED, given.executed)
+        row = self.row(block)
+        instructions = (row + BlockField.INSTRUCTIONS).load(I32).zext(I64)
+        with code.if_(instructions == 0, likely=False):
+            set_slot(self.launch, Slot.LOOK_AT, code.const(I64, 0))
+        visit = slot(code, self.launch, Slot.VISITS) + block.zext(I64) * 8
+        visit.store(visit.load(I64) + 1)
+        after = Running(
+            launch=given.launch,
+            registers=given.registers,
+            mask=mask,
+            path=path,
+            executed=given.executed + instructions,
+            region=_region(self.reconvergence.get(), self.alive.get()),
+            top=self.top.get(),
+            lanes=code.undefined(I32),
+            block=code.undefined(I32),
+        )
+        code.jump_to((row + BlockField.FUNCTION).load(I64), after.arguments)
+
+    def _check_limits(self) -> None:
+        """Return from the driver at a limit, or store when to look again.
+
+        Each visit executes at least one instruction and adds at most eight bytes to the path; after a block without
+        instructions, the next visit looks.
+        """
+        code, launch, executed = self.code, self.launch, self.running.executed
+        with code.if_(executed >= slot(code, launch, Slot.LOOK_AT), likely=False):
+            pause, turn = slot(code, launch, Slot.PAUSE_AT), slot(code, launch, Slot.TURN_END)
+            with code.if_(executed >= pause):
+                self.leave(Stop.PAUSED)
+            with code.if_(executed >= turn):
+                self.leave(Stop.FINISHED)
+            look = (pause < turn).select(pause, turn)
+            if self.options.record_path:
+                path, limit = self.running.path, slot(code, launch, Slot.PATH_LIMIT)
+                with code.if_(path > limit):
+                    self.leave(Stop.BUFFER_FULL)
+                full = executed + ((limit - path) >> 3) + 1
+                look = (full < look).select(full, look)
+            set_slot(launch, Slot.LOOK_AT, look)
+        for field, end in self.options.watch:
+            with code.if_(slot(code, launch, field) > slot(code, launch, end), likely=False):
+                self.leave(Stop.BUFFER_FULL)
+
+    def _recorded(self, block: Value, mask: Value) -> Value:
+        """Record a visit; returns the next position."""
+        path, changed = self.running.path, mask != self.running.mask
+        path.store((block << 2) | changed.zext(I32))
+        (path + 4).store(mask)
+        return changed.select(path + 8, path + 4)

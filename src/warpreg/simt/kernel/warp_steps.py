@@ -1,0 +1,165 @@
+"""Steps of the driver, to which blocks jump: diverged warps reconverge at immediate post-dominators.
+
+Each step determines the next block and its lanes, and jumps to it or returns from the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warpreg.simt.block import running
+from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
+from warpreg.simt.kernel.warp_barriers import arrive, define_release, end_warp
+from warpreg.simt.kernel.warp_state import Options, WarpState
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+
+def define(module: Any, options: Options) -> None:
+    """Define the steps, and ``enter``, which begins a turn."""
+    release = define_release(module)
+    bodies: dict[str, Callable[[WarpState, Any], None]] = {
+        "enter": lambda state, release: state.mask.set(state.running.lanes),
+        Step.ARRIVE.name.lower(): _arrive,
+        Step.DIVERGE.name.lower(): _branch,
+        Step.EXIT.name.lower(): _exit,
+        Step.BARRIER.name.lower(): _barrier,
+        Step.STOP.name.lower(): _stop,
+    }
+    for name, body in bodies.items():
+        state = WarpState(running.function(module, name), options)
+        if name != "enter":
+            with state.code.if_(slot(state.code, state.launch, Slot.FAULT) != 0, likely=False):
+                state.leave(Stop.FAULT)
+        body(state, release)
+        _go_on(state, release)
+
+
+def _go_on(state: WarpState, release: Any) -> None:
+    """End the turn if the block requests it, or the warp, or enter the next block."""
+    code, launch = state.code, state.launch
+    if state.options.yields:
+        yields = slot(code, launch, Slot.YIELD) != 0
+        set_slot(launch, Slot.YIELD, code.const(I64, 0))
+        with code.if_(yields & (state.mask.get() != 0), likely=False):
+            set_slot(launch, Slot.YIELDED, code.const(I64, 1))
+            state.leave(Stop.FINISHED)
+    with code.if_(state.mask.get() == 0, likely=False):
+        end_warp(code, launch, slot(code, launch, Slot.WARP), release)
+        state.leave(Stop.FINISHED)
+    state.visit()
+
+
+def _arrive(state: WarpState, release: Any) -> None:
+    """All lanes go to the same block."""
+    with state.code.if_(state.block.get() == state.reconvergence.get()):
+        state.pop()
+        state.skip_absent()
+
+
+def _branch(state: WarpState, release: Any) -> None:
+    """Some lanes take a branch, some do not."""
+    code = state.code
+    row, taken = state.row(state.running.block), state.running.lanes
+    target, fall, meet = (
+        (row + field).load(I32) for field in (BlockField.TARGET, BlockField.FALL_THROUGH, BlockField.RECONVERGENCE)
+    )
+    _diverge(code, state, target, fall, taken, state.mask.get() & ~taken, meet)
+    with code.if_(slot(code, state.launch, Slot.FAULT) != 0, likely=False):
+        state.leave(Stop.FAULT)
+    _arrive(state, release)
+
+
+def _exit(state: WarpState, release: Any) -> None:
+    code, given, mask = state.code, state.running, state.mask.get()
+    row = state.row(given.block)
+    guarded = (row + BlockField.KIND).load(I32) == BlockKind.GUARDED_EXIT
+    gone = guarded.select(given.lanes, mask)
+    state.alive.set(state.alive.get() & ~gone)
+    state.mask.set(mask & ~gone)
+    with code.if_(guarded):
+        state.block.set((row + BlockField.FALL_THROUGH).load(I32))
+    state.reconverge()
+
+
+def _barrier(state: WarpState, release: Any) -> None:
+    code, launch, lanes = state.code, state.launch, state.running.lanes
+    row = state.row(state.running.block)
+    state.block.set((row + BlockField.FALL_THROUGH).load(I32))
+    with code.if_(lanes != 0, likely=True):
+        arrive(code, launch, state, release, row)
+    state.reconverge()
+    alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << slot(code, launch, Slot.WARP))
+    with code.if_((lanes != 0) & ~alone, likely=True):
+        state.leave(Stop.FINISHED)
+
+
+def _stop(state: WarpState, release: Any) -> None:
+    """Leave a block that ends in a host service or an indirect branch."""
+    code, launch, given = state.code, state.launch, state.running
+    row = state.row(given.block)
+    service = (row + BlockField.KIND).load(I32) == BlockKind.SERVICE
+    with code.if_else(service) as (serves, indirect):
+        with serves:
+            state.block.set((row + BlockField.FALL_THROUGH).load(I32))
+        with indirect:
+            _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
+    state.reconverge()
+    with code.if_(service & (given.lanes != 0)):
+        set_slot(launch, Slot.SERVICE_BLOCK, given.block.zext(I64))
+        set_slot(launch, Slot.SERVICE_LANES, given.lanes.zext(I64))
+        state.leave(Stop.SERVICE)
+
+
+def _diverge(code: Code, state: WarpState, target: Value, fall: Value, taken: Value, stay: Value, meet: Value) -> None:
+    meet = _meeting(code, state, meet)
+    with code.if_else(fall == meet) as (fall_waits, fall_runs):
+        with fall_waits:
+            state.block.set(target)
+            state.mask.set(taken)
+        with fall_runs:
+            with code.if_(target != meet):
+                state.push(meet, target, taken)
+            state.block.set(fall)
+            state.mask.set(stay)
+
+
+def _meeting(code: Code, state: WarpState, meet: Value) -> Value:
+    """Open a region that ends at ``meet``; returns the block at which the parts of the warp reconverge.
+
+    No region is opened if the lanes do not reconverge before they exit, or if the enclosing region also ends there.
+    """
+    outer = state.reconvergence.get()
+    with code.if_((meet != NO_BLOCK) & (meet != outer)):
+        state.push(outer, meet, state.mask.get())
+        state.reconvergence.set(meet)
+    return state.reconvergence.get()
+
+
+def _indirect(code: Code, launch: Value, state: WarpState, meet: Value) -> None:
+    """Branch to one block per lane: lanes with the same target are a group.  That whose highest lane is the lowest runs
+    first, the others wait in this order; so the order of two groups does not depend on a third.
+    """
+    meet = _meeting(code, state, meet)
+    targets = launch + Slot.TARGETS * 8
+    rest = code.var(state.mask.get())
+    first = code.var(code.const(I32, 1))
+    state.mask.set(code.const(I32, 0))
+    with code.loop():
+        with code.if_(rest.get() == 0):
+            code.break_()
+        above = code.intrinsic("llvm.ctlz.i32", I32, [rest.get(), code.const(ir.IntType(1), 1)])
+        lane = code.const(I32, 31) - above
+        target = (targets + lane.zext(I64) * 4).load(I32)
+        group = code.var(code.const(I32, 0))
+        with code.each_set_bit(rest.get()) as other:
+            same = (targets + other.zext(I64) * 4).load(I32) == target
+            group.set(group.get() | (same.zext(I32) << other))
+        rest.set(rest.get() & ~group.get())
+        with code.if_(target != meet):
+            with code.if_(first.get() == 0):
+                state.push(meet, state.block.get(), state.mask.get())
+            first.set(code.const(I32, 0))
+            state.block.set(target)
+            state.mask.set(group.get())
