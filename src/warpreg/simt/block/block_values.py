@@ -12,7 +12,7 @@ from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Reg
 from warpreg.ir.types import Type
 from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.select_workaround import fenced
@@ -101,12 +101,13 @@ class BlockValues:
     """Cells and operands of one basic block during its compilation.
 
     A cell is loaded at its first use and kept as an SSA value.  ``flush`` stores the live cells, for the active lanes
-    only.
+    only.  Those in ``blind`` may hold any NaN for another.
     """
 
-    def __init__(self, code: Code, symbols: dict[str, int]) -> None:
+    def __init__(self, code: Code, symbols: dict[str, int], blind: frozenset[Cell] = frozenset()) -> None:
         self.code = code
         self.symbols = symbols
+        self.blind = blind
         self.launch, self.registers, self.mask = code.arguments[:3]
         self.active = self.mask.bitcast(MASK)
         self._values: dict[Cell, Value] = {}
@@ -167,6 +168,8 @@ class BlockValues:
         for cell in self._dirty:
             if cell in kept:
                 address, value = self._place(cell), self._values[cell]
+                if cell in self.blind:
+                    value = Value(self.code, nans.bare(value.llvm))
                 if cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)

@@ -19,7 +19,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
-from warpreg.ir.operands import Operand, Sink
+from warpreg.ir.operands import Operand, Register, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
@@ -30,7 +30,7 @@ from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.polling import polls, waits
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.memory.instructions import MEMORY, MemoryAccess
 from warpreg.simt.tensor.async_copy import ASYNCHRONOUS, AsynchronousInstruction
@@ -63,6 +63,35 @@ class BlockCompiler:
     def is_cooperative(self) -> bool:
         """Whether thread blocks of the kernel wait for each other."""
         return self.kernel.is_cooperative
+
+    @functools.cached_property
+    def blind_cells(self) -> frozenset[Cell]:
+        """The cells that only instructions read which do not observe the bits of a NaN."""
+        blind, seen = set[Cell](), set[Cell]()
+        for pc, instruction in enumerate(self.kernel.instructions()):
+            signature, cells = opcodes.form(instruction).signature, iter(self.cells_of_sources(instruction, pc))
+            for operand, type_ in zip(opcodes.flattened(instruction.sources), signature.sources, strict=True):
+                if not any(registers_of(operand)):
+                    continue
+                read = next(cells)
+                is_blind = isinstance(operand, Register) and nans.is_blind(opcodes.form(instruction), type_)
+                (blind if is_blind and read[0].bits == type_.bits else seen).update(read)
+        return frozenset(blind - seen)
+
+    def cells_of_sources(self, instruction: Instruction, pc: int) -> list[tuple[Cell, ...]]:
+        """The cells of each register in the sources of an instruction, in order."""
+        return self.cells_in(self.storage.read[pc], instruction.sources)
+
+    def cells_in(self, words: tuple[Cell, ...], operands: tuple[Operand, ...]) -> list[tuple[Cell, ...]]:
+        """The cells of each register in some operands, in order; ``words`` are those of all."""
+        numbering = accesses(self.kernel).cells
+        at, rows = 0, []
+        for operand in operands:
+            for register in registers_of(operand):
+                count = len(numbering.of(register))
+                rows.append(words[at : at + count])
+                at += count
+        return rows
 
     def compile(self, block: Block, first_pc: int) -> None:
         """Define ``block_N`` and its chained functions, and ``resume_N`` for a block that ends in ``bar.red`` or in a
@@ -133,7 +162,7 @@ class _Body:
     def __init__(self, compiler: BlockCompiler, code: Code) -> None:
         self.compiler = compiler
         self.code = code
-        self.values = BlockValues(code, compiler.symbols)
+        self.values = BlockValues(code, compiler.symbols, compiler.blind_cells)
         self.launch = self.values.launch
         self.taken = self.values.mask
         self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
@@ -184,24 +213,11 @@ class _Body:
     def _sources(self, instruction: Instruction, pc: int) -> list[tuple[Operand, Type, tuple[Cell, ...]]]:
         """Flattened source operands with their types and the cells of the register in each."""
         operands = opcodes.flattened(instruction.sources)
-        cells = iter(self._cells(instruction, pc, self.compiler.storage.read[pc], instruction.sources))
+        cells = iter(self.compiler.cells_of_sources(instruction, pc))
         return [
             (operand, type_, next(cells) if any(registers_of(operand)) else ())
             for operand, type_ in zip(operands, self.form.signature.sources, strict=True)
         ]
-
-    def _cells(
-        self, instruction: Instruction, pc: int, words: tuple[Cell, ...], operands: tuple[Operand, ...]
-    ) -> list[tuple[Cell, ...]]:
-        """The cells of each register in some operands, in order."""
-        numbering = accesses(self.compiler.kernel).cells
-        at, rows = 0, []
-        for operand in operands:
-            for register in registers_of(operand):
-                count = len(numbering.of(register))
-                rows.append(words[at : at + count])
-                at += count
-        return rows
 
     def guard(self, instruction: Instruction, pc: int) -> Value | None:
         """The lanes for which the guard holds, active or not; None without a guard."""
@@ -242,7 +258,7 @@ class _Body:
 
     def _write(self, instruction: Instruction, pc: int, results: list[Value]) -> None:
         operands = opcodes.flattened(instruction.results)
-        cells = iter(self._cells(instruction, pc, self.compiler.storage.written[pc], instruction.results))
+        cells = iter(self.compiler.cells_in(self.compiler.storage.written[pc], instruction.results))
         guard = self.guard(instruction, pc)
         numbering = accesses(self.compiler.kernel).cells
         for operand, type_, result in zip(operands, self.form.signature.results, results, strict=True):

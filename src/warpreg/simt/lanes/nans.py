@@ -2,7 +2,7 @@
 
 Arithmetic yields the canonical NaN for any NaN operand, so a value that only further arithmetic and comparisons read
 may keep the host's NaN.  The comparison and the select that canonicalize it are emitted only if something else, such as
-a store, a move or the end of the block, uses the value.
+a store or a move, uses the value, or another block that may observe it (`BlockCompiler.blind_cells`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,14 @@ def canonical(builder: Any, condition: Any, first: Any, second: Any) -> Any | No
 
 def without_canonical(form: Form, value: Any, type_: Type) -> Any:
     """The source of an instruction without canonicalization, if the instruction does not observe NaN bits."""
-    if form.opcode not in BLIND or SEEING.intersection(form.modifiers) or type_.name not in ("f32", "f64"):
-        return value
-    is_canonical = isinstance(value, ir.Deferred) and value.opname == CANONICAL
-    return value.operands[2] if is_canonical and value.type.element.width == type_.bits else value
+    return bare(value) if is_blind(form, type_) and value.type.element.width == type_.bits else value
+
+
+def is_blind(form: Form, type_: Type) -> bool:
+    """Whether an instruction does not observe the bits of a NaN in a source of a type."""
+    return form.opcode in BLIND and not SEEING.intersection(form.modifiers) and type_.name in ("f32", "f64")
+
+
+def bare(value: Any) -> Any:
+    """A value before canonicalization."""
+    return value.operands[2] if isinstance(value, ir.Deferred) and value.opname == CANONICAL else value
