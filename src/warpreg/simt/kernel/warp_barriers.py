@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.simt.block.records import BlockField, Slot, Warp, set_slot, slot
-from warpreg.simt.kernel.warp_state import WarpState
+from warpreg.simt.kernel.warp_state import WarpState, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
-
-
-def warp_record(code: Code, launch: Value, warp: Value) -> Value:
-    return slot(code, launch, Slot.WARPS) + warp * slot(code, launch, Slot.WARP_BYTES)
 
 
 def define_release(module: Any) -> Any:

@@ -14,10 +14,9 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_steps
-from warpreg.simt.kernel.warp_barriers import warp_record
-from warpreg.simt.kernel.warp_state import Options, load
+from warpreg.simt.kernel.warp_state import Options, begin_turn, load, named, warp_record
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
+from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
 
 ALL = 0xFFFFFFFFFFFFFFFF
@@ -43,6 +42,7 @@ class Driver(Options):
 def _run(module: Any, run_warp: Any, options: Driver) -> None:
     code = Code(module, "run", I32, [I64])
     (launch,) = code.arguments
+    set_slot(launch, Slot.LOOK_AT, code.const(I64, 0))
     with code.loop():
         with code.if_(slot(code, launch, Slot.BLOCK_LIVE) == 0):
             block = slot(code, launch, Slot.THREAD_BLOCK)
@@ -56,15 +56,15 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
             turn = slot(code, launch, Slot.READY) & (code.const(I64, ALL) << slot(code, launch, Slot.WARP))
             with code.if_(turn == 0):
                 code.break_()
-            warp = _lowest(code, turn)
+            warp = code.lowest_bit(turn)
             set_slot(launch, Slot.WARP, warp)
             with code.if_(slot(code, launch, Slot.TURN_END) == 0):
-                set_slot(launch, Slot.TURN_END, slot(code, launch, Slot.EXECUTED) + slot(code, launch, Slot.SLICE))
+                begin_turn(launch, warp, slot(code, launch, Slot.EXECUTED))
             stop = code.call(run_warp, [launch, warp])
             with code.if_(stop != Stop.FINISHED):
                 code.ret(stop)
             set_slot(launch, Slot.TURN_END, code.const(I64, 0))
-            set_slot(launch, Slot.WARP, warp + 1)
+            set_slot(launch, Slot.WARP, slot(code, launch, Slot.WARP) + 1)
         set_slot(launch, Slot.WARP, code.const(I64, 0))
         with code.if_else(slot(code, launch, Slot.ALIVE_WARPS) == 0) as (finished, going):
             with finished:
@@ -78,11 +78,6 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
                         set_slot(launch, Slot.YIELDED, code.const(I64, 0))
                         code.ret(code.const(I32, Stop.YIELDED))
     code.builder.unreachable()
-
-
-def _lowest(code: Code, bits: Value) -> Value:
-    """Index of the lowest set bit of a non-zero i64."""
-    return code.intrinsic("llvm.cttz.i64", I64, [bits, code.const(I1, 1)])
 
 
 def _next_thread_block(code: Code, launch: Value) -> None:
@@ -142,23 +137,13 @@ def _clear(code: Code, address: Value, size: Value) -> None:
 
 
 def _run_warp(module: Any, options: Driver) -> Any:
-    """``run_warp(launch, warp)``: the turn of a warp, from where it stopped."""
+    """``run_warp(launch, warp)``: the turns of warps, from where this one stopped."""
     code = Code(module, "run_warp", I32, [I64, I64])
     code.function.linkage = "internal"
     launch, warp = code.arguments
-    record = warp_record(code, launch, warp)
-    set_slot(launch, Slot.RECORD, record)
-    set_slot(launch, Slot.LOOK_AT, code.const(I64, 0))
+    path = slot(code, launch, Slot.PATH)
     if options.record_path:
-        _name_warp(code, launch, warp)
-    code.ret(code.call(running.declared(module, "enter"), load(code, launch, warp, record).arguments))
+        path = named(code, launch, warp, path)
+    given = load(code, launch, warp, path, slot(code, launch, Slot.EXECUTED))
+    code.ret(code.call(running.declared(module, "enter"), given.arguments))
     return code.function
-
-
-def _name_warp(code: Code, launch: Value, warp: Value) -> None:
-    """Record the warp of the following visits in the path, unless it is the same."""
-    with code.if_(slot(code, launch, Slot.PATH_WARP) != warp):
-        path = slot(code, launch, Slot.PATH)
-        path.store((warp.trunc(I32) << 2) | PathWord.WARP)
-        set_slot(launch, Slot.PATH, path + 4)
-        set_slot(launch, Slot.PATH_WARP, warp)

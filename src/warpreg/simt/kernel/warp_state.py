@@ -18,6 +18,7 @@ from warpreg.simt.block.records import (
 )
 from warpreg.simt.block.running import Running
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+from warpreg.trace.path import PathWord
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,10 @@ class Options:
     side_by_side: bool = False
 
 
-def load(code: Code, launch: Value, warp: Value, record: Value) -> Running:
-    """The state of a warp, from its record, before it enters a block; ``mask`` is that of its last visit."""
+def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -> Running:
+    """The state of the warp whose turn begins, before it enters a block; ``mask`` is that of its last visit."""
+    record = warp_record(code, launch, warp)
+    set_slot(launch, Slot.RECORD, record)
     block, mask, alive, reconvergence, depth, last = (
         (record + field).load(I32)
         for field in (Warp.BLOCK, Warp.MASK, Warp.ALIVE, Warp.RECONVERGENCE, Warp.DEPTH, Warp.LAST_MASK)
@@ -47,13 +50,32 @@ def load(code: Code, launch: Value, warp: Value, record: Value) -> Running:
         launch=launch,
         registers=slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES),
         mask=last,
-        path=slot(code, launch, Slot.PATH),
-        executed=slot(code, launch, Slot.EXECUTED),
+        path=path,
+        executed=executed,
         region=_region(reconvergence, alive),
         top=record + Warp.STACK + depth.zext(I64) * STACK_ENTRY_BYTES,
         lanes=mask,
         block=block,
     )
+
+
+def warp_record(code: Code, launch: Value, warp: Value) -> Value:
+    """The address of a warp's record."""
+    return slot(code, launch, Slot.WARPS) + warp * slot(code, launch, Slot.WARP_BYTES)
+
+
+def named(code: Code, launch: Value, warp: Value, path: Value) -> Value:
+    """Record the warp of the following visits in the path, unless it is the same; returns the next position."""
+    same = slot(code, launch, Slot.PATH_WARP) == warp
+    path.store((warp.trunc(I32) << 2) | PathWord.WARP)
+    set_slot(launch, Slot.PATH_WARP, warp)
+    return same.select(path, path + 4)
+
+
+def begin_turn(launch: Value, warp: Value, executed: Value) -> None:
+    """Make a warp the running one."""
+    set_slot(launch, Slot.WARP, warp)
+    set_slot(launch, Slot.TURN_END, executed + slot(warp.code, launch, Slot.SLICE))
 
 
 def _region(reconvergence: Value, alive: Value) -> Value:
@@ -63,9 +85,9 @@ def _region(reconvergence: Value, alive: Value) -> Value:
 class WarpState:
     """Control state of the running warp in a step."""
 
-    def __init__(self, code: Code, options: Options) -> None:
+    def __init__(self, code: Code, options: Options, given: Running | None = None) -> None:
         self.code, self.options = code, options
-        self.running = given = Running.of(code)
+        self.running = given = given or Running.of(code)
         self.launch = given.launch
         self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
         self.reconvergence = code.var(given.region.trunc(I32))
@@ -81,7 +103,15 @@ class WarpState:
         return slot(self.code, self.launch, Slot.BLOCKS) + block.zext(I64) * BLOCK_BYTES
 
     def leave(self, stop: Stop) -> None:
-        """Write the state to the warp's record and return from the driver."""
+        """Write the state to memory and return from the driver."""
+        self.save()
+        if self.options.record_path:
+            set_slot(self.launch, Slot.PATH, self.running.path)
+        set_slot(self.launch, Slot.EXECUTED, self.running.executed)
+        self.code.ret(self.code.const(I32, stop))
+
+    def save(self) -> None:
+        """Write the state to the warp's record."""
         record = self.record
         for field, value in (
             (Warp.BLOCK, self.block.get()),
@@ -93,9 +123,6 @@ class WarpState:
             (record + field).store(value)
         if self.options.record_path:
             (record + Warp.LAST_MASK).store(self.running.mask)
-            set_slot(self.launch, Slot.PATH, self.running.path)
-        set_slot(self.launch, Slot.EXECUTED, self.running.executed)
-        self.code.ret(self.code.const(I32, stop))
 
     def push(self, reconvergence: Value, block: Value, mask: Value) -> None:
         """Push lanes that run later; a stack overflow becomes a fault that the caller checks."""
@@ -163,8 +190,8 @@ class WarpState:
     def _check_limits(self) -> None:
         """Return from the driver at a limit, or store when to look again.
 
-        Each visit executes at least one instruction and adds at most eight bytes to the path; after a block without
-        instructions, the next visit looks.
+        Each visit executes at least one instruction and adds at most 20 bytes to the path: thread block, warp, visit
+        and mask.  After a block without instructions, the next visit looks.
         """
         code, launch, executed = self.code, self.launch, self.running.executed
         with code.if_(executed >= slot(code, launch, Slot.LOOK_AT), likely=False):
@@ -178,7 +205,7 @@ class WarpState:
                 path, limit = self.running.path, slot(code, launch, Slot.PATH_LIMIT)
                 with code.if_(path > limit):
                     self.leave(Stop.BUFFER_FULL)
-                full = executed + ((limit - path) >> 3) + 1
+                full = executed + ((limit - path) >> 5) + 1
                 look = (full < look).select(full, look)
             set_slot(launch, Slot.LOOK_AT, look)
         for field, end in self.options.watch:

@@ -11,9 +11,11 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
 from warpreg.simt.kernel.warp_barriers import arrive, define_release, end_warp
-from warpreg.simt.kernel.warp_state import Options, WarpState
+from warpreg.simt.kernel.warp_state import Options, WarpState, begin_turn, load, named
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def define(module: Any, options: Options) -> None:
@@ -47,8 +49,26 @@ def _go_on(state: WarpState, release: Any) -> None:
             state.leave(Stop.FINISHED)
     with code.if_(state.mask.get() == 0, likely=False):
         end_warp(code, launch, slot(code, launch, Slot.WARP), release)
-        state.leave(Stop.FINISHED)
+        _end_turn(state)
     state.visit()
+
+
+def _end_turn(state: WarpState) -> None:
+    """Go on with the next warp that can run, or return from the driver if the round is over."""
+    code, launch, executed = state.code, state.launch, state.running.executed
+    ready = slot(code, launch, Slot.READY)
+    later = ready & (code.const(I64, ALL - 1) << slot(code, launch, Slot.WARP))
+    rest = later if state.options.side_by_side else (later == 0).select(ready, later)
+    with code.if_(rest == 0, likely=False):
+        state.leave(Stop.FINISHED)
+    state.save()
+    warp, path = code.lowest_bit(rest), state.running.path
+    begin_turn(launch, warp, executed)
+    if state.options.record_path:
+        path = named(code, launch, warp, path)
+    following = WarpState(code, state.options, load(code, launch, warp, path, executed))
+    following.mask.set(following.running.lanes)
+    following.visit()
 
 
 def _arrive(state: WarpState, release: Any) -> None:
@@ -92,7 +112,7 @@ def _barrier(state: WarpState, release: Any) -> None:
     state.reconverge()
     alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << slot(code, launch, Slot.WARP))
     with code.if_((lanes != 0) & ~alone, likely=True):
-        state.leave(Stop.FINISHED)
+        _end_turn(state)
 
 
 def _stop(state: WarpState, release: Any) -> None:

@@ -278,6 +278,10 @@ class Code:
     def break_(self) -> None:
         self.builder.branch(self._breaks[-1])
 
+    def lowest_bit(self, bits: Value) -> Value:
+        """Index of the lowest set bit of a non-zero i64."""
+        return self.intrinsic("llvm.cttz.i64", I64, [bits, self.const(I1, 1)])
+
     @contextmanager
     def each_set_bit(self, mask: Value) -> Iterator[Value]:
         """Run the body for each set bit of an i32, lowest first, with its index (i32)."""
