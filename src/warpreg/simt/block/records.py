@@ -108,7 +108,6 @@ class Warp(enum.IntEnum):
     LAST_MASK = 24
     FIRST_MASK = 32
     BARRIER_MASK = 36
-    RESUME = 40  # 64 bits: function to call on release from a bar.red, or 0
     BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
     STACK = 64
 

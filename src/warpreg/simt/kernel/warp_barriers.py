@@ -37,7 +37,7 @@ def define_release(module: Any) -> Any:
 
 def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
     """Store the result of ``bar.red`` in a released warp, through the function of the block at which it stopped."""
-    function = (record + Warp.RESUME).load(I64)
+    function = ((record + Warp.BARRIER_BLOCK).load(I64) + BlockField.RESUME).load(I64)
     with code.if_(function != 0):
         registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
         code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
@@ -59,7 +59,6 @@ def arrive(code: Code, launch: Value, state: WarpState, release: Any, row: Value
         waits = launch + barrier * 8 + Slot.WAITS * 8
         waits.store(waits.load(I64) | warp)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
-        (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
         (state.record + Warp.BARRIER_BLOCK).store(row)
     with code.if_(count >= _awaited(code, launch, barrier)):
         code.call(release, [launch, barrier])

@@ -89,14 +89,10 @@ class WarpState:
         self.code, self.options = code, options
         self.running = given = given or Running.of(code)
         self.launch = given.launch
+        self.record = slot(code, given.launch, Slot.RECORD)
         self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
         self.reconvergence = code.var(given.region.trunc(I32))
         self.alive = code.var((given.region >> 32).trunc(I32))
-
-    @property
-    def record(self) -> Value:
-        """The address of the warp's record."""
-        return slot(self.code, self.launch, Slot.RECORD)
 
     def row(self, block: Value) -> Value:
         """The address of a block's record."""
