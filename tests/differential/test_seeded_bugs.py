@@ -37,7 +37,7 @@ from warpreg.simt.block import block_values
 from warpreg.simt.block.records import BlockKind
 from warpreg.simt.kernel import block_compiler, compile_image, warp_steps
 from warpreg.simt.lanes import float as lanes_float
-from warpreg.simt.launch import launch
+from warpreg.simt.launch import launch_memory
 from warpreg.simt.llvm.emitter import I32, MASK
 
 PROGRAMS = 20
@@ -192,7 +192,7 @@ def atomic_maximum_takes_the_minimum(g: Garden) -> None:
 
 
 def partial_warps_miss_their_last_lane(g: Garden) -> None:
-    old = launch._threads
+    old = launch_memory._threads
 
     def threads(block: Any) -> Any:
         indices, masks = old(block)
@@ -200,7 +200,7 @@ def partial_warps_miss_their_last_lane(g: Garden) -> None:
         masks[masks != 0xFFFFFFFF] >>= 1
         return indices, masks
 
-    g.set(launch, "_threads", threads)
+    g.set(launch_memory, "_threads", threads)
 
 
 def scheduler_ignores_memory(g: Garden) -> None:

@@ -27,9 +27,9 @@ from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.simt import Buffer, Device, MemoryFault
 from warpreg.simt.block.records import Slot
 from warpreg.simt.kernel import native_kernel
-from warpreg.simt.launch import launch, recorder
+from warpreg.simt.launch import launch, launch_memory, recorder
 from warpreg.simt.launch.device import AS_COMPILED
-from warpreg.simt.launch.launch import LONGEST_ROW
+from warpreg.simt.launch.launch_memory import LONGEST_ROW
 from warpreg.simt.memory import arena as memory
 
 PAGE = mmap.PAGESIZE
@@ -75,13 +75,13 @@ class GuardedNumpy:
 def guard(at_end: bool) -> None:
     """From here on, launches of this process work on guarded memory."""
     shim = GuardedNumpy(at_end)
-    for module in (launch, memory, recorder, native_kernel):
+    for module in (launch, launch_memory, memory, recorder, native_kernel):
         module.__dict__["np"] = shim
 
     def aligned(size: int) -> NDArray[np.uint8]:
         return between_pages(size + LONGEST_ROW, at_end)[:size]
 
-    launch._aligned = aligned
+    launch_memory._aligned = aligned
     memory.ALIGNMENT = PAGE
     launch.LaunchRun.run = closed(launch.LaunchRun.run)  # type: ignore[method-assign]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.simt.programs import Runner, prepare, words
 
 from warpreg.simt import Device, Record
-from warpreg.simt.launch import launch
+from warpreg.simt.launch import launch, launch_memory
 
 
 @pytest.mark.parametrize("size", [8, 16, 32, 64])
@@ -163,7 +163,7 @@ def test_a_warp_that_spins_lets_the_next_one_go(run: Runner) -> None:
     """
     outcome = run(body, block=64, flag=words(0), out=np.zeros(64, np.uint32))
     assert outcome["out"].tolist() == [5] * 64
-    assert outcome.launch.warp_instructions > launch.SLICE
+    assert outcome.launch.warp_instructions > launch_memory.SLICE
 
 
 def test_clocks_count_the_warp_instructions_of_the_launch(run: Runner) -> None:
@@ -199,7 +199,7 @@ st.global.u32 [%my_out+384], %r3;
 
 def test_a_race_comes_out_the_same_however_often_the_run_is_looked_after(monkeypatch: pytest.MonkeyPatch) -> None:
     # Three warps of 54,000 instructions each take turns of 20,000; a turn is not longer for having been interrupted.
-    monkeypatch.setattr(launch, "SLICE", 20_000)
+    monkeypatch.setattr(launch_memory, "SLICE", 20_000)
     numbers = {"x": words(0), "out": np.zeros(192, np.uint32)}
     results = []
     for pause, recorded in ((1 << 30, False), (1 << 30, True), (7_000, False), (7_000, True)):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation
     from warpreg.simt.block.tracked import Tracked
     from warpreg.simt.kernel.block_ends import End
+    from warpreg.simt.launch.launch_memory import LaunchMemory
 
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
@@ -87,6 +88,11 @@ class NativeKernel:
     @property
     def kernel(self) -> Kernel:
         return self.image.kernel
+
+    @functools.cached_property
+    def free_memory(self) -> list[LaunchMemory]:
+        """The memory of the last launch, for the next one."""
+        return []
 
     @functools.cached_property
     def longest_block(self) -> int:

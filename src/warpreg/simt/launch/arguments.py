@@ -29,64 +29,66 @@ def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments
         raise LaunchError(
             f"kernel '{kernel.name}': expected {len(kernel.parameters)} arguments, found {len(arguments)}"
         )
-    bank = np.zeros(max(8, kernel.parameter_bytes), np.uint8)
+    bank = bytearray(max(8, kernel.parameter_bytes))
     for parameter, argument in zip(kernel.parameters, arguments, strict=False):
-        where = f"kernel '{kernel.name}', parameter '{parameter.name}'"
-        if isinstance(argument, Buffer):
-            argument = _address(where, parameter, argument, kernel.module.address_size, memory)
-        if isinstance(argument, (Texture, Surface, Sampler)):
-            argument = _handle(where, parameter, argument, textures)
-        data = _bytes(where, parameter, argument)
-        bank[parameter.offset : parameter.offset + len(data)] = np.frombuffer(data, np.uint8)
-    return bank
+        try:
+            if isinstance(argument, Buffer):
+                argument = _address(parameter, argument, kernel.module.address_size, memory)
+            elif isinstance(argument, (Texture, Surface, Sampler)):
+                argument = _handle(parameter, argument, textures)
+            data = _bytes(parameter, argument)
+        except LaunchError as error:
+            raise LaunchError(f"kernel '{kernel.name}', parameter '{parameter.name}': {error}") from None
+        bank[parameter.offset : parameter.offset + len(data)] = data
+    return np.frombuffer(bank, np.uint8)
 
 
-def _address(where: str, parameter: Parameter, buffer: Buffer, bits: int, memory: GlobalMemory) -> int:
+def _address(parameter: Parameter, buffer: Buffer, bits: int, memory: GlobalMemory) -> int:
     if buffer.memory is not memory:
-        raise LaunchError(f"{where}: buffer '{buffer.name}' belongs to another device")
+        raise LaunchError(f"buffer '{buffer.name}' belongs to another device")
     if parameter.type.is_float or 8 * parameter.bytes != bits:
         expected = "a number" if parameter.bytes == parameter.type.bytes else f"{parameter.bytes} bytes"
-        raise LaunchError(f"{where}: expected {expected}, found a buffer")
+        raise LaunchError(f"expected {expected}, found a buffer")
     return buffer.address
 
 
-def _handle(where: str, parameter: Parameter, bound: Bindable, textures: TextureTable) -> int:
+def _handle(parameter: Parameter, bound: Bindable, textures: TextureTable) -> int:
     what = type(bound).__name__.lower()
     if bound.table is not textures:
-        raise LaunchError(f"{where}: the {what} belongs to another device")
+        raise LaunchError(f"the {what} belongs to another device")
     if parameter.type.is_float or parameter.bytes != HANDLE_BYTES or parameter.type.bytes != HANDLE_BYTES:
-        raise LaunchError(f"{where}: expected {parameter.type}, found a {what}")
+        raise LaunchError(f"expected {parameter.type}, found a {what}")
     return bound.handle
 
 
-def _bytes(where: str, parameter: Parameter, argument: Any) -> bytes:
+def _bytes(parameter: Parameter, argument: Any) -> bytes:
     if parameter.bytes != parameter.type.bytes:
-        return _structure(where, parameter, argument)
+        return _structure(parameter, argument)
     if not isinstance(argument, (int, float, np.integer, np.floating, np.bool_)):
-        raise LaunchError(f"{where}: expected a number or a buffer, found {type(argument).__name__}")
+        raise LaunchError(f"expected a number or a buffer, found {type(argument).__name__}")
     if parameter.type.is_float or isinstance(argument, (float, np.floating)):
-        return _real(where, parameter, argument)
+        return _real(parameter, argument)
     number, bits = int(argument), 8 * parameter.bytes
     if not -(1 << (bits - 1)) <= number < 1 << bits:
-        raise LaunchError(f"{where}: {number} does not fit {bits} bits")
+        raise LaunchError(f"{number} does not fit {bits} bits")
     return (number % (1 << bits)).to_bytes(parameter.bytes, "little")
 
 
-def _structure(where: str, parameter: Parameter, argument: Any) -> bytes:
+def _structure(parameter: Parameter, argument: Any) -> bytes:
     if not isinstance(argument, (np.ndarray, np.void, bytes)):
-        raise LaunchError(f"{where}: expected {parameter.bytes} bytes, found {type(argument).__name__}")
+        raise LaunchError(f"expected {parameter.bytes} bytes, found {type(argument).__name__}")
     data = argument if isinstance(argument, bytes) else argument.tobytes()
     if len(data) != parameter.bytes:
-        raise LaunchError(f"{where}: expected {parameter.bytes} bytes, found {len(data)}")
+        raise LaunchError(f"expected {parameter.bytes} bytes, found {len(data)}")
     return data
 
 
-def _real(where: str, parameter: Parameter, number: Any) -> bytes:
+def _real(parameter: Parameter, number: Any) -> bytes:
     declared = parameter.type
     if not (declared.is_float or declared.name.startswith("b")) or parameter.bytes not in FLOATS:
-        raise LaunchError(f"{where}: expected an integer ({declared}), found {number}")
+        raise LaunchError(f"expected an integer ({declared}), found {number}")
     try:
         with np.errstate(over="ignore"):
             return FLOATS[parameter.bytes](number).tobytes()
     except OverflowError:
-        raise LaunchError(f"{where}: {number} does not fit {declared}") from None
+        raise LaunchError(f"{number} does not fit {declared}") from None

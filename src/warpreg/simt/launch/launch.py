@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +15,14 @@ from numpy.typing import NDArray
 from warpreg.codegen.build.address_layout import PARAMETER_COPY, align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import MAX_WARPS, STACK_ENTRY_BYTES, Slot, Stop, Warp
-from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
-from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel, Record
+from warpreg.simt.block.records import MAX_WARPS, Slot, Stop
+from warpreg.simt.kernel.native_kernel import NativeKernel, Record
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.arguments import pack
 from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.host_services import Services
+from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
 from warpreg.simt.launch.recorder import Recorder
 from warpreg.simt.memory.arena import Buffer
 from warpreg.simt.memory.heap import Heap
@@ -39,12 +38,6 @@ PAUSE_SECONDS = 0.1
 FIRST_PAUSE, LEAST_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
 """Warp-instructions until the first check, and bounds of the adapted intervals."""
 
-SLICE = 200_000
-"""Warp-instructions of a warp's turn before the next warp of the thread block runs."""
-
-LONGEST_ROW = 32 * 8
-"""Bytes of a register of 32 lanes."""
-
 MAX_SHARED_BYTES = WINDOW_BYTES
 
 MAX_LOCAL_BYTES = 512 * 1024
@@ -55,7 +48,6 @@ STACK_BYTES = 16 * 1024
 
 MAX_THREAD_BLOCKS = 2**31 - 1
 
-Dimensions = tuple[int, int, int]
 Progress = Callable[[float], None]
 
 
@@ -120,26 +112,23 @@ class LaunchRun:
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // 32)
         self._check(shared_bytes)
-        self.launch = np.zeros(Slot.COUNT, np.uint64)
+        self.shared_bytes = self.shared_total(shared_bytes)
+        self.own = LaunchMemory.take(
+            native, Shape(block, self.shared_bytes, shared_bytes, self.local_bytes, self.stack_base)
+        )
+        self.launch, self.registers, self.sites = self.own.launch, self.own.registers, self.own.sites
+        self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local
         self.parameters = pack(self.kernel, memory, textures, self.arguments)
         if PARAMETER_COPY in symbols:
             memory.bytes_at(symbols[PARAMETER_COPY], len(self.parameters))[:] = self.parameters
         self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
         image = native.image
         self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
-        self.sites = native.unused_sites.copy()
-        self.registers = _aligned(self.warps * image.register_bytes)
-        self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
-        self.warp_records = np.zeros((self.warps, self.warp_bytes // 4), np.uint32)
-        self.shared_bytes = self.shared_total(shared_bytes)
-        self.shared = _aligned(self.shared_bytes)
-        self.local = _aligned(self.warps * 32 * self.local_bytes)
         self.buffers = memory.table()
         self.constants = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
         self.textures = textures.table()
-        self._fill(shared_bytes)
+        self._fill()
         self.launch[Slot.ENVREG1], self.launch[Slot.ENVREG2] = divmod(workspace, 1 << 32)
-        self._thread_indices()
         self.recorder = Recorder(native, record, self._header(), self.launch)
         self.report = Report(
             native, memory, textures, block, self.local_bytes, self.launch, self.warp_records, self.sites
@@ -196,48 +185,24 @@ class LaunchRun:
     def _header(self) -> dict[str, Any]:
         return {"kernel": self.kernel.name, "grid": self.grid, "block": self.block, "blocks": len(self.kernel.blocks)}
 
-    def _fill(self, dynamic: int) -> None:
-        native, launch = self.native, self.launch
-        launch[Slot.GLOBAL_BIAS] = np.array(self.memory.bias, np.int64).view(np.uint64)
-        launch[Slot.SHARED_BYTES] = self.shared_total(dynamic)
-        launch[Slot.DYNAMIC_SHARED] = dynamic
-        if self.kernel.uses_reserved_shared:
-            launch[Slot.RESERVED_SHARED] = self.shared_total(dynamic) - RESERVED_SHARED_BYTES
-        launch[Slot.LOCAL_BYTES] = self.local_bytes
-        launch[Slot.STACK_BASE] = self.stack_base
+    def _fill(self) -> None:
+        """Fill the fields of the launch record that differ between launches."""
+        launch = self.launch
+        launch[Slot.GLOBAL_BIAS] = self.memory.bias % (1 << 64)
         launch[Slot.BUFFER_COUNT] = len(self.buffers)
         launch[Slot.CONSTANT_COUNT] = len(self.constants)
-        launch[Slot.WARP_COUNT] = self.warps
-        launch[Slot.WARP_BYTES] = self.warp_bytes
-        launch[Slot.REGISTER_BYTES] = native.image.register_bytes
-        launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
-        launch[Slot.NTID_X : Slot.NTID_Z + 1] = self.block
         launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
         launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
-        launch[Slot.THREAD_BLOCKS] = self.grid[0] * self.grid[1] * self.grid[2]
-        launch[Slot.SLICE] = SLICE
-        launch[Slot.STEPS : Slot.STEPS + len(native.steps)] = native.steps
+        launch[Slot.THREAD_BLOCKS] = math.prod(self.grid)
         for field, array in (
             (Slot.BUFFERS, self.buffers),
             (Slot.CONSTANTS, self.constants),
             (Slot.TEXTURES, self.textures),
-            (Slot.SHARED, self.shared),
-            (Slot.LOCAL, self.local),
             (Slot.PARAMETERS, self.parameters),
             (Slot.SYMBOLS, self.symbols),
-            (Slot.SITES, self.sites),
-            (Slot.HELPERS, native.helpers),
-            (Slot.BLOCKS, native.block_table),
             (Slot.VISITS, self.visits),
-            (Slot.WARPS, self.warp_records),
-            (Slot.REGISTERS, self.registers),
         ):
-            launch[field] = array.ctypes.data
-
-    def _thread_indices(self) -> None:
-        indices, masks = _threads(self.block)
-        self.registers.reshape(self.warps, -1)[:, :THREAD_INDEX_BYTES] = indices
-        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+            launch[field] = array.__array_interface__["data"][0]
 
     def run(self, progress: Progress | None) -> Launch:
         """Run to the end.  Raises ExecutionError or an error derived from it, and then deletes the partial
@@ -253,6 +218,7 @@ class LaunchRun:
             raise
         finally:
             self.services.flush()
+            self.own.give_back()
         seconds = time.perf_counter() - self._started
         return Launch(
             self.kernel,
@@ -304,22 +270,3 @@ def _adapted(pause: int, seconds: float) -> int:
     """Warp-instructions that take about `PAUSE_SECONDS`, given that ``pause`` took ``seconds``."""
     fitting = int(pause * PAUSE_SECONDS / max(seconds, 1e-4))
     return min(max(fitting, LEAST_PAUSE), GREATEST_PAUSE)
-
-
-@functools.lru_cache(maxsize=64)
-def _threads(block: Dimensions) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """By warp of a thread block: tid.x, tid.y and tid.z of its lanes as bytes, and the mask of existing lanes."""
-    x, y, z = block
-    threads = x * y * z
-    thread = np.arange(-(-threads // 32) * 32, dtype=np.uint32)
-    index = np.stack([thread % x, thread // x % y, thread // (x * y)]).reshape(3, -1, 32)
-    present = (thread < threads).reshape(-1, 32)
-    masks = (present * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(axis=1).astype(np.uint32)
-    return index.transpose(1, 0, 2).reshape(len(masks), 96).view(np.uint8), masks
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Zeroed bytes aligned to 64, followed by host memory for the longest row of lanes."""
-    raw = np.zeros(size + 64 + LONGEST_ROW, np.uint8)
-    first = -raw.ctypes.data % 64
-    return raw[first : first + size]

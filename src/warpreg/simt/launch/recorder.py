@@ -102,8 +102,7 @@ class Recorder:
             for part in sorted(self._parts):
                 for stream, content in self._parts[part]:
                     self._writer.append(stream, content)
-        stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
-        with _disk():
+            stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
             self._writer.finish({**totals, "stored_bytes": stored})
         self._give_back()
         trace = Trace(self._file)

@@ -14,9 +14,13 @@ from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 
-FEW_LANES = {"znver": 20, "": 3}
+FEW_LANES = {"znver": 20, "": 8}
 """Up to this many lanes, a loop is faster than the instruction, by the beginning of the processor's name: measured on
 Zen 4, and on an Intel Xeon (whose `bfs` is 1.1 to 1.2 times as fast with 3 or 8 as with 20)."""
+
+FEW_SHARED_LANES = 16
+"""The same for stores to shared memory, which is often read soon: a load does not get its value from a scatter that has
+not reached the cache."""
 
 
 def spilled(code: Code, vector: Value) -> Value:
@@ -75,8 +79,8 @@ def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: 
     return code.intrinsic(f"llvm.masked.gather.v16i{element.width}.v16p0", vector, arguments)
 
 
-def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:
-    """Store one value per lane at 32 host addresses (i64), the lowest lane first."""
+def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value, shared: bool = False) -> None:
+    """Store one value per lane at 32 host addresses (i64), the lowest lane first; ``shared``: in shared memory."""
     element = value.type.element
 
     def one_by_one() -> None:
@@ -90,17 +94,23 @@ def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) ->
         align = code.const(I32, element.width // 8)
         code.intrinsic(name, ir.VoidType(), [value, _pointers(code, host, element), align, lanes])
 
-    _by_lanes(code, mask, vector_bits() == 512 and element.width >= 32, one_by_one, at_once)
+    has_instruction = vector_bits() == 512 and element.width >= 32
+    _by_lanes(code, mask, has_instruction, one_by_one, at_once, FEW_SHARED_LANES if shared else 0)
 
 
 def _by_lanes(
-    code: Code, mask: Value, has_instruction: bool, one_by_one: Callable[[], None], at_once: Callable[[], None]
+    code: Code,
+    mask: Value,
+    has_instruction: bool,
+    one_by_one: Callable[[], None],
+    at_once: Callable[[], None],
+    least: int = 0,
 ) -> None:
-    """Few lanes in a loop, many by the host's instruction if it has one."""
+    """Few lanes (at least up to ``least``) in a loop, many by the host's instruction if it has one."""
     if not has_instruction:
         one_by_one()
         return
-    limit = next(lanes for name, lanes in FEW_LANES.items() if object_code.host()[0].startswith(name))
+    limit = max(least, next(lanes for name, lanes in FEW_LANES.items() if object_code.host()[0].startswith(name)))
     with code.if_else(code.intrinsic("llvm.ctpop.i32", I32, [mask]) <= limit) as (few, many):
         with few:
             one_by_one()

@@ -310,7 +310,7 @@ class _Access:
         with code.if_(contiguous):
             self._masked("store", self._host(base), value)
             code.ret()
-        scatter(code, self._host(self.address), value, self.mask, self.lanes)
+        scatter(code, self._host(self.address), value, self.mask, self.lanes, self.operation.space == "shared")
 
     def _masked(self, action: str, host: Value, value: Value | None = None) -> Value:
         code, bits = self.code, 8 * self.size

@@ -1,0 +1,141 @@
+"""The memory of one launch that native code uses: the launch record and what it points to.
+
+A launch leaves it to the next one of the same kernel and shape: many launches are shorter than the time to make it.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.kernel import RESERVED_SHARED_BYTES
+from warpreg.simt.block.records import STACK_ENTRY_BYTES, Slot, Warp
+from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
+from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel
+
+SLICE = 200_000
+"""Warp-instructions of a warp's turn before the next warp of the thread block runs."""
+
+LONGEST_ROW = 32 * 8
+"""Bytes of a register of 32 lanes."""
+
+MOST_KEPT = 8 << 20
+"""Memory of a kernel that is kept for its next launch, in bytes."""
+
+Dimensions = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the memory depends on: threads of a thread block, bytes of its shared memory (``dynamic`` of them chosen by
+    the launch), bytes of a thread's local memory and its offset of the stack."""
+
+    block: Dimensions
+    shared_bytes: int
+    dynamic: int
+    local_bytes: int
+    stack_base: int
+
+    @property
+    def warps(self) -> int:
+        x, y, z = self.block
+        return -(-x * y * z // 32)
+
+
+class LaunchMemory:
+    """Memory for launches of a kernel with one shape, one after the other."""
+
+    def __init__(self, native: NativeKernel, shape: Shape) -> None:
+        self.native, self.shape = native, shape
+        self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
+        self.launch = np.zeros(Slot.COUNT, np.uint64)
+        self.warp_records = np.zeros((shape.warps, self.warp_bytes // 4), np.uint32)
+        self.registers = _aligned(shape.warps * native.image.register_bytes)
+        self.shared = _aligned(shape.shared_bytes)
+        self.local = _aligned(shape.warps * 32 * shape.local_bytes)
+        self.sites = native.unused_sites.copy()
+        self._fill()
+        self._empty = self.launch.copy()
+        self._number_threads()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(a.nbytes for a in (self.warp_records, self.registers, self.shared, self.local, self.sites))
+
+    @staticmethod
+    def take(native: NativeKernel, shape: Shape) -> LaunchMemory:
+        """Memory as after its construction: that of an earlier launch, or new."""
+        try:
+            found = native.free_memory.pop()
+        except IndexError:
+            return LaunchMemory(native, shape)
+        if found.shape != shape:
+            return LaunchMemory(native, shape)
+        found._clear()
+        return found
+
+    def give_back(self) -> None:
+        """Leave the memory to the next launch."""
+        if self.nbytes <= MOST_KEPT:
+            self.native.free_memory[:] = [self]
+
+    def _clear(self) -> None:
+        self.launch[:] = self._empty
+        for array in (self.warp_records, self.registers, self.shared, self.local):
+            array.fill(0)
+        self.sites[:] = self.native.unused_sites
+        self._number_threads()
+
+    def _fill(self) -> None:
+        """Fill the fields of the launch record that are the same in all launches."""
+        native, shape, launch = self.native, self.shape, self.launch
+        launch[Slot.SHARED_BYTES] = shape.shared_bytes
+        launch[Slot.DYNAMIC_SHARED] = shape.dynamic
+        if native.kernel.uses_reserved_shared:
+            launch[Slot.RESERVED_SHARED] = shape.shared_bytes - RESERVED_SHARED_BYTES
+        launch[Slot.LOCAL_BYTES] = shape.local_bytes
+        launch[Slot.STACK_BASE] = shape.stack_base
+        launch[Slot.WARP_COUNT] = shape.warps
+        launch[Slot.WARP_BYTES] = self.warp_bytes
+        launch[Slot.REGISTER_BYTES] = native.image.register_bytes
+        launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
+        launch[Slot.NTID_X : Slot.NTID_Z + 1] = shape.block
+        launch[Slot.SLICE] = SLICE
+        launch[Slot.STEPS : Slot.STEPS + len(native.steps)] = native.steps
+        for field, array in (
+            (Slot.SHARED, self.shared),
+            (Slot.LOCAL, self.local),
+            (Slot.SITES, self.sites),
+            (Slot.HELPERS, native.helpers),
+            (Slot.BLOCKS, native.block_table),
+            (Slot.WARPS, self.warp_records),
+            (Slot.REGISTERS, self.registers),
+        ):
+            launch[field] = array.ctypes.data
+
+    def _number_threads(self) -> None:
+        indices, masks = _threads(self.shape.block)
+        self.registers.reshape(self.shape.warps, -1)[:, :THREAD_INDEX_BYTES] = indices
+        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+
+
+@functools.lru_cache(maxsize=64)
+def _threads(block: Dimensions) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """By warp of a thread block: tid.x, tid.y and tid.z of its lanes as bytes, and the mask of existing lanes."""
+    x, y, z = block
+    threads = x * y * z
+    thread = np.arange(-(-threads // 32) * 32, dtype=np.uint32)
+    index = np.stack([thread % x, thread // x % y, thread // (x * y)]).reshape(3, -1, 32)
+    present = (thread < threads).reshape(-1, 32)
+    masks = (present * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(axis=1).astype(np.uint32)
+    return index.transpose(1, 0, 2).reshape(len(masks), 96).view(np.uint8), masks
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Zeroed bytes aligned to 64, followed by host memory for the longest row of lanes."""
+    raw = np.zeros(size + 64 + LONGEST_ROW, np.uint8)
+    first = -raw.ctypes.data % 64
+    return raw[first : first + size]
