@@ -18,6 +18,7 @@ from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.prefetch import prefetch
 from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 
 MOST = 64
@@ -182,6 +183,7 @@ def _place(values: BlockValues, operation: Operation, found: Shape, offset: int,
         distance = at - (site + SiteField.FIRST).load(I64)
         sound = (distance < span) & (distance + found.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
+        prefetch(code, site, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
     if offset % size:
         sound = code.const(sound.type, 0)
     if not operation.record:

@@ -22,14 +22,12 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
-
-AHEAD, LINE = 4, 64
-"""Executions of an access between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
+from warpreg.simt.memory.prefetch import prefetch
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class _Access:
             return self.perform_rest(values)
         base = self.address.lane(0)
         if self.operation.in_global_memory:
-            self._prefetch(base)
+            prefetch(self.code, self.site, base, self._origin(), self.operation.action == "store")
         self._usual(base, values)
         return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
 
@@ -206,20 +204,6 @@ class _Access:
             if self.operation.action == "load":
                 with code.if_((distance == 0).bitcast(I32) == FULL):
                     code.ret(self._host(base).load(self.operation.element).splat())
-
-    def _prefetch(self, base: Value) -> None:
-        """Fetch what this instruction accesses `AHEAD` executions later if its addresses go on in equal steps.
-
-        A row is two lines of the host's caches.  A wrong guess is harmless: a prefetch does not fault.
-        """
-        last = (self.site + SiteField.LAST).load(I64)
-        (self.site + SiteField.LAST).store(base)
-        ahead = self._host(base) + (base - last) * AHEAD
-        for line in (0, LINE):
-            pointer = Value(self.code, self.code.pointer(ahead + line, I8))
-            numbers = (int(self.operation.action == "store"), 3, 1)  # for writing, in all caches, data
-            arguments = [pointer, *(self.code.const(I32, number) for number in numbers)]
-            self.code.intrinsic("llvm.prefetch.p0", ir.VoidType(), arguments)
 
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and the largest offset from it at which an access may begin."""
