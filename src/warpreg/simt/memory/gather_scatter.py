@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg.simt.llvm import object_code
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 
 FEW_LANES = {"znver": 20, "": 8}
@@ -40,19 +40,27 @@ def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, e
     if vector_bits() == 512 and offsets.type.element == I32:
         return _gather_halves(code, base, offsets, mask, element)
     host = offsets.zext(lanes_of(I64)) + base.splat()
-    result = spilled(code, code.const(vector, 0))
+    if vector_bits() == 512:
+        return _gather_few_or_many(code, host, mask, lanes, element)
+    addresses, result = spilled(code, host), spilled(code, code.const(vector, 0))
+    with code.each_set_bit(mask) as lane:
+        index = lane.zext(I64)
+        (result + index * size).store((addresses + index * 8).load(I64).load(element))
+    return result.load(vector, align=64)
+
+
+def _gather_few_or_many(code: Code, host: Value, mask: Value, lanes: Value, element: Any) -> Value:
+    """Insert few lanes into a vector register one by one: through memory, the vector would wait for all of them."""
+    result = code.var(code.const(lanes_of(element), 0))
 
     def one_by_one() -> None:
         addresses = spilled(code, host)
         with code.each_set_bit(mask) as lane:
-            index = lane.zext(I64)
-            (result + index * size).store((addresses + index * 8).load(I64).load(element))
+            loaded = (addresses + lane.zext(I64) * 8).load(I64).load(element)
+            result.set((code.const(I32, 1) << lane).bitcast(MASK).select(loaded.splat(), result.get()))
 
-    def at_once() -> None:
-        result.store(_gather_instruction(code, host, lanes, element), align=64)
-
-    _by_lanes(code, mask, vector_bits() == 512, one_by_one, at_once)
-    return result.load(vector, align=64)
+    _by_lanes(code, mask, True, one_by_one, lambda: result.set(_gather_instruction(code, host, lanes, element)))
+    return result.get()
 
 
 def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element: Any) -> Value:
