@@ -15,7 +15,7 @@ from tests.simt.recorded import accesses_of, path_of, widths_of
 
 from warpreg.ir.address_space import GLOBAL_BASE, SHARED_WINDOW
 from warpreg.simt import Record
-from warpreg.simt.launch import launch, recorder
+from warpreg.simt.launch import launch_memory, recorder
 from warpreg.trace import Trace
 
 EVERYTHING = Record(path=True, addresses=True, widths=True)
@@ -127,7 +127,7 @@ def test_a_time_slice_ends_between_visits_of_the_path(monkeypatch: pytest.Monkey
     body = "mov.u32 %r1, 0; L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %t; @%p1 bra L; st.global.u32 [%my_out], %r1;"
     run, paths = Runner(COMPILED), []
     for turn in (1_000_000, 10):
-        monkeypatch.setattr(launch, "SLICE", turn)
+        monkeypatch.setattr(launch_memory, "SLICE", turn)
         path = path_of(run(body, block=64, out=OUT, record=Record(path=True)).launch)
         paths.append([[(v.block, v.mask) for v in path if v.warp == warp] for warp in (0, 1)])
         turns = sum(a.warp != b.warp for a, b in itertools.pairwise(path))

@@ -24,7 +24,7 @@ from warpreg.simt import (
     TrapFault,
 )
 from warpreg.simt.kernel import native_kernel
-from warpreg.simt.launch import fault_reports, launch
+from warpreg.simt.launch import fault_reports
 from warpreg.trace import TraceWriter
 
 OUT = np.zeros(64, np.uint32)
@@ -128,7 +128,7 @@ F: st.global.u32 [%my_out], %r1;
 def test_more_diverged_parts_than_the_stack_holds(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     # Three nested regions push two entries each.
     assert run(NESTED, out=OUT)["out"][[0, 16, 24, 28]].tolist() == [6, 16 + 9, 24 + 10, 28 + 9]
-    for module_ in (native_kernel, launch, fault_reports):
+    for module_ in (native_kernel, fault_reports):
         monkeypatch.setattr(module_, "STACK_ENTRIES", 5)
     with pytest.raises(ExecutionError, match=r"block \(0,0,0\), warp 0: more than 5 diverged parts at block"):
         run(NESTED, out=OUT)

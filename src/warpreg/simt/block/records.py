@@ -34,7 +34,6 @@ class Slot(enum.IntEnum):
     VISITS = enum.auto()  # uint64 per basic block
     WARPS = enum.auto()
     WARP_COUNT = enum.auto()
-    WARP_BYTES = enum.auto()
     REGISTERS = enum.auto()
     REGISTER_BYTES = enum.auto()  # bytes of one warp
     NTID_X = enum.auto()
@@ -98,21 +97,26 @@ class Slot(enum.IntEnum):
 
 
 class Warp(enum.IntEnum):
-    """Byte offset of a field in a warp's record (32 bits each)."""
+    """Byte offset of a field in a warp's record (32 bits each unless stated)."""
 
     BLOCK = 0
     MASK = 4
-    ALIVE = 8
-    RECONVERGENCE = 12
-    DEPTH = 16
+    REGION = 8  # 64 bits: block at which lanes reconverge, and lanes that have not exited (`Running`)
+    TOP = 16  # 64 bits: address of the top of the stack
     LAST_MASK = 24
     FIRST_MASK = 32
     BARRIER_MASK = 36
+    REGISTERS = 40  # 64 bits: address of the warp's registers
     BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
     STACK = 64
 
 
 STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
+
+STACK_ENTRIES = 256
+"""Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
+
+WARP_BYTES = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
 
 
 class BlockField(enum.IntEnum):

@@ -68,7 +68,8 @@ class Ends:
                 self._enter(code, end.fall, faults, waits)
             self._step(code, Step.DIVERGE, block, taken)
         else:
-            self._step(code, STEPS[end.kind], block, taken)
+            lanes = state.mask if end.kind == BlockKind.EXIT else taken
+            self._step(code, STEPS[end.kind], block, lanes)
 
     def _step(self, code: Code, step: Step, block: int, lanes: Value) -> None:
         """Leave what follows to the driver."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, BlockField, SiteField, Slot, Step
+from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from warpreg.simt.block.tracked import Tracked
     from warpreg.simt.kernel.block_ends import End
     from warpreg.simt.launch.launch_memory import LaunchMemory
-
-STACK_ENTRIES = 256
-"""Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
 
 @dataclass(frozen=True)

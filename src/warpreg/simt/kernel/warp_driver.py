@@ -14,7 +14,7 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_steps
-from warpreg.simt.kernel.warp_state import Options, begin_turn, load, named, warp_record
+from warpreg.simt.kernel.warp_state import Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
@@ -110,11 +110,11 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver
             code.break_()
         record = warp_record(code, launch, index.get())
         first = (record + Warp.FIRST_MASK).load(I32)
-        for field in (Warp.BLOCK, Warp.DEPTH, Warp.LAST_MASK):
+        for field in (Warp.BLOCK, Warp.LAST_MASK):
             (record + field).store(code.const(I32, 0))
-        (record + Warp.RECONVERGENCE).store(code.const(I32, NO_BLOCK))
         (record + Warp.MASK).store(first)
-        (record + Warp.ALIVE).store(first)
+        (record + Warp.REGION).store(region(code.const(I32, NO_BLOCK), first))
+        (record + Warp.TOP).store(record + Warp.STACK)
         if options.records_widths:
             registers = slot(code, launch, Slot.REGISTERS) + index.get() * slot(code, launch, Slot.REGISTER_BYTES)
             contents = registers + slot(code, launch, Slot.CONTENTS)

@@ -8,6 +8,7 @@ from warpreg.simt.block.records import (
     BLOCK_BYTES,
     NO_BLOCK,
     STACK_ENTRY_BYTES,
+    WARP_BYTES,
     BlockField,
     Fault,
     Slot,
@@ -42,26 +43,22 @@ def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -
     """The state of the warp whose turn begins, before it enters a block; ``mask`` is that of its last visit."""
     record = warp_record(code, launch, warp)
     set_slot(launch, Slot.RECORD, record)
-    block, mask, alive, reconvergence, depth, last = (
-        (record + field).load(I32)
-        for field in (Warp.BLOCK, Warp.MASK, Warp.ALIVE, Warp.RECONVERGENCE, Warp.DEPTH, Warp.LAST_MASK)
-    )
     return Running(
         launch=launch,
-        registers=slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES),
-        mask=last,
+        registers=(record + Warp.REGISTERS).load(I64),
+        mask=(record + Warp.LAST_MASK).load(I32),
         path=path,
         executed=executed,
-        region=_region(reconvergence, alive),
-        top=record + Warp.STACK + depth.zext(I64) * STACK_ENTRY_BYTES,
-        lanes=mask,
-        block=block,
+        region=(record + Warp.REGION).load(I64),
+        top=(record + Warp.TOP).load(I64),
+        lanes=(record + Warp.MASK).load(I32),
+        block=(record + Warp.BLOCK).load(I32),
     )
 
 
 def warp_record(code: Code, launch: Value, warp: Value) -> Value:
     """The address of a warp's record."""
-    return slot(code, launch, Slot.WARPS) + warp * slot(code, launch, Slot.WARP_BYTES)
+    return slot(code, launch, Slot.WARPS) + warp * WARP_BYTES
 
 
 def named(code: Code, launch: Value, warp: Value, path: Value) -> Value:
@@ -78,7 +75,8 @@ def begin_turn(launch: Value, warp: Value, executed: Value) -> None:
     set_slot(launch, Slot.TURN_END, executed + slot(warp.code, launch, Slot.SLICE))
 
 
-def _region(reconvergence: Value, alive: Value) -> Value:
+def region(reconvergence: Value, alive: Value) -> Value:
+    """The field of `Running`."""
     return reconvergence.zext(I64) | (alive.zext(I64) << 32)
 
 
@@ -112,9 +110,8 @@ class WarpState:
         for field, value in (
             (Warp.BLOCK, self.block.get()),
             (Warp.MASK, self.mask.get()),
-            (Warp.ALIVE, self.alive.get()),
-            (Warp.RECONVERGENCE, self.reconvergence.get()),
-            (Warp.DEPTH, ((self.top.get() - record - Warp.STACK) // STACK_ENTRY_BYTES).trunc(I32)),
+            (Warp.REGION, region(self.reconvergence.get(), self.alive.get())),
+            (Warp.TOP, self.top.get()),
         ):
             (record + field).store(value)
         if self.options.record_path:
@@ -176,7 +173,7 @@ class WarpState:
             mask=mask,
             path=path,
             executed=given.executed + instructions,
-            region=_region(self.reconvergence.get(), self.alive.get()),
+            region=region(self.reconvergence.get(), self.alive.get()),
             top=self.top.get(),
             lanes=code.undefined(I32),
             block=code.undefined(I32),

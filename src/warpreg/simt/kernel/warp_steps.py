@@ -49,19 +49,21 @@ def _go_on(state: WarpState, release: Any) -> None:
             state.leave(Stop.FINISHED)
     with code.if_(state.mask.get() == 0, likely=False):
         end_warp(code, launch, slot(code, launch, Slot.WARP), release)
-        _end_turn(state)
+        _end_turn(state, is_over=True)
     state.visit()
 
 
-def _end_turn(state: WarpState) -> None:
-    """Go on with the next warp that can run, or return from the driver if the round is over."""
+def _end_turn(state: WarpState, is_over: bool = False) -> None:
+    """Go on with the next warp that can run, or return from the driver if there is none; ``is_over``: this warp has
+    ended."""
     code, launch, executed = state.code, state.launch, state.running.executed
     ready = slot(code, launch, Slot.READY)
     later = ready & (code.const(I64, ALL - 1) << slot(code, launch, Slot.WARP))
     rest = later if state.options.side_by_side else (later == 0).select(ready, later)
     with code.if_(rest == 0, likely=False):
         state.leave(Stop.FINISHED)
-    state.save()
+    if not is_over:
+        state.save()
     warp, path = code.lowest_bit(rest), state.running.path
     begin_turn(launch, warp, executed)
     if state.options.record_path:
@@ -93,13 +95,10 @@ def _branch(state: WarpState, release: Any) -> None:
 
 def _exit(state: WarpState, release: Any) -> None:
     code, given, mask = state.code, state.running, state.mask.get()
-    row = state.row(given.block)
-    guarded = (row + BlockField.KIND).load(I32) == BlockKind.GUARDED_EXIT
-    gone = guarded.select(given.lanes, mask)
-    state.alive.set(state.alive.get() & ~gone)
-    state.mask.set(mask & ~gone)
-    with code.if_(guarded):
-        state.block.set((row + BlockField.FALL_THROUGH).load(I32))
+    state.alive.set(state.alive.get() & ~given.lanes)
+    state.mask.set(mask & ~given.lanes)
+    with code.if_(state.mask.get() != 0):
+        state.block.set((state.row(given.block) + BlockField.FALL_THROUGH).load(I32))
     state.reconverge()
 
 

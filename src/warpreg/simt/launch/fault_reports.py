@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, Fault, Slot, Warp
-from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel
+from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, Fault, Slot, Warp
+from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.launch.faults import (
     DeadlockError,
     ExecutionError,

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES
-from warpreg.simt.block.records import STACK_ENTRY_BYTES, Slot, Warp
+from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
-from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel
+from warpreg.simt.kernel.native_kernel import NativeKernel
 
 SLICE = 200_000
 """Warp-instructions of a warp's turn before the next warp of the thread block runs."""
@@ -50,9 +50,8 @@ class LaunchMemory:
 
     def __init__(self, native: NativeKernel, shape: Shape) -> None:
         self.native, self.shape = native, shape
-        self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
         self.launch = np.zeros(Slot.COUNT, np.uint64)
-        self.warp_records = np.zeros((shape.warps, self.warp_bytes // 4), np.uint32)
+        self.warp_records = np.zeros((shape.warps, WARP_BYTES // 4), np.uint32)
         self.registers = _aligned(shape.warps * native.image.register_bytes)
         self.shared = _aligned(shape.shared_bytes)
         self.local = _aligned(shape.warps * 32 * shape.local_bytes)
@@ -99,7 +98,6 @@ class LaunchMemory:
         launch[Slot.LOCAL_BYTES] = shape.local_bytes
         launch[Slot.STACK_BASE] = shape.stack_base
         launch[Slot.WARP_COUNT] = shape.warps
-        launch[Slot.WARP_BYTES] = self.warp_bytes
         launch[Slot.REGISTER_BYTES] = native.image.register_bytes
         launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
         launch[Slot.NTID_X : Slot.NTID_Z + 1] = shape.block
@@ -120,6 +118,8 @@ class LaunchMemory:
         indices, masks = _threads(self.shape.block)
         self.registers.reshape(self.shape.warps, -1)[:, :THREAD_INDEX_BYTES] = indices
         self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+        addresses = int(self.launch[Slot.REGISTERS]) + np.arange(self.shape.warps) * self.native.image.register_bytes
+        self.warp_records.view(np.uint64)[:, Warp.REGISTERS // 8] = addresses
 
 
 @functools.lru_cache(maxsize=64)
