@@ -143,6 +143,10 @@ class BlockValues:
             self._values[cell] = self._load(cell)
         return self._values[cell]
 
+    def assume(self, cell: Cell, value: Value) -> None:
+        """Take this for the value that memory holds."""
+        self._values[cell] = value
+
     def set(self, cell: Cell, value: Value) -> None:
         """Set the value of a cell; inactive lanes are undefined until ``flush``."""
         self._values[cell] = value

@@ -25,10 +25,12 @@ from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
+from warpreg.simt.block.running import Running
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
 from warpreg.simt.kernel.block_ends import Ends, block_name
+from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
 from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -102,8 +104,11 @@ class BlockCompiler:
         for start in range(0, max(count, 1), SEGMENT):
             end = min(start + SEGMENT, count)
             body = _Body(self, running.function(self.module, self._name(block, start)))
+            loop = self._loop(body.values, block, first_pc) if count <= SEGMENT else None
             for i in range(start, end):
                 body.emit(block.instructions[i], first_pc + i)
+            if loop:
+                loop.close(body.taken)
             body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
             if body.widths:
                 body.widths.flush()
@@ -112,7 +117,21 @@ class BlockCompiler:
             else:
                 faults = len(self.sites.sites) > sites
                 waiting = any(waits(instruction, self.is_cooperative) for instruction in block.instructions)
-                self.ends.go_on(body.code, block.index, body.taken, faults, waiting)
+                state = loop.state if loop else Running.of(body.code)
+                self.ends.go_on(body.code, state, block.index, body.taken, faults, waiting)
+
+    def _loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
+        """The begin of a loop, if the block is one."""
+        plain = not (self.record_widths or self.taints or self.ends.keeps_clock)
+        if not plain or not self.ends.repeats(block.index) or not is_arithmetic(block.instructions):
+            return None
+        exposed: dict[Cell, None] = {}
+        written: set[Cell] = set()
+        for pc, instruction in enumerate(block.instructions, first_pc):
+            read = self.storage.read[pc] + (self.storage.written[pc] if instruction.guard else ())
+            exposed |= dict.fromkeys(cell for cell in read if cell not in written)
+            written.update(self.storage.written[pc])
+        return BlockLoop(values, self.ends, block.index, list(exposed), written)
 
     def _name(self, block: Block, start: int) -> str:
         return block_name(block.index) if start == 0 else f"{block_name(block.index)}_{start}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, set_slot, slot
@@ -55,44 +56,56 @@ class Ends:
         parting = (BlockKind.BRANCH, BlockKind.INDIRECT)
         return frozenset(end.meeting for end in self.ends if end.kind in parting)
 
-    def go_on(self, code: Code, block: int, taken: Value, faults: bool, waits: bool) -> None:
+    def repeats(self, block: int) -> bool:
+        """Whether a block may branch to itself."""
+        end = self.ends[block]
+        return end.kind == BlockKind.BRANCH and (end.target == block) != (end.fall == block)
+
+    def go_on(
+        self, code: Code, state: Running, block: int, taken: Value, faults: bool = False, waits: bool = False
+    ) -> None:
         """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds; ``faults``,
         ``waits``: whether it may end in a fault, or end the warp's turn."""
-        state, end = Running.of(code), self.ends[block]
+        end = self.ends[block]
         if end.kind == BlockKind.GOTO:
-            self._enter(code, end.target, faults, waits)
+            self._enter(code, state, end.target, faults, waits)
         elif end.kind == BlockKind.BRANCH:
             with code.if_(taken == state.mask):
-                self._enter(code, end.target, faults, waits)
+                self._enter(code, state, end.target, faults, waits)
             with code.if_(taken == 0):
-                self._enter(code, end.fall, faults, waits)
-            self._step(code, Step.DIVERGE, block, taken)
+                self._enter(code, state, end.fall, faults, waits)
+            self._step(code, state, Step.DIVERGE, block, taken)
         else:
             lanes = state.mask if end.kind == BlockKind.EXIT else taken
-            self._step(code, STEPS[end.kind], block, lanes)
+            self._step(code, state, STEPS[end.kind], block, lanes)
 
-    def _step(self, code: Code, step: Step, block: int, lanes: Value) -> None:
+    def _step(self, code: Code, state: Running, step: Step, block: int, lanes: Value) -> None:
         """Leave what follows to the driver."""
-        state = replace(Running.of(code), lanes=lanes, block=code.const(I32, block))
-        code.jump_to(slot(code, state.launch, Slot.STEPS + step), state.arguments)
+        given = replace(state, lanes=lanes, block=code.const(I32, block))
+        code.jump_to(slot(code, state.launch, Slot.STEPS + step), given.arguments)
 
-    def _enter(self, code: Code, block: int, faults: bool, waits: bool) -> None:
+    def _enter(self, code: Code, state: Running, block: int, faults: bool, waits: bool) -> None:
         """Enter the next block with the lanes that run."""
-        state = Running.of(code)
         if waits or block == NO_BLOCK or not self.ends[block].instructions:
-            self._step(code, Step.ARRIVE, block, state.mask)
+            self._step(code, state, Step.ARRIVE, block, state.mask)
             return
         otherwise = code.builder.append_basic_block("otherwise")
-        for condition in self._obstacles(code, block, faults):
+        self.unless(code, self.obstacles(code, state, block, faults), otherwise)
+        unused = code.undefined(I32)
+        after = replace(self.visited(code, state, block), lanes=unused, block=unused)
+        code.jump(running.declared(code.module, block_name(block)), after.arguments)
+        code.builder.position_at_end(otherwise)
+        self._step(code, state, Step.ARRIVE, block, state.mask)
+
+    def unless(self, code: Code, obstacles: list[Value], otherwise: Any) -> None:
+        """Continue only without obstacles; ``otherwise`` is where to go with one."""
+        for condition in obstacles:
             following = code.builder.append_basic_block("next")
             code.builder.cbranch(condition.llvm, otherwise, following, likely=False)
             code.builder.position_at_end(following)
-        self._visit(code, block)
-        code.builder.position_at_end(otherwise)
-        self._step(code, Step.ARRIVE, block, state.mask)
 
-    def _obstacles(self, code: Code, block: int, faults: bool) -> list[Value]:
-        state = Running.of(code)
+    def obstacles(self, code: Code, state: Running, block: int, faults: bool) -> list[Value]:
+        """Reasons not to enter a block, although all lanes do."""
         found = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
         if faults:
             found.append(slot(code, state.launch, Slot.FAULT) != 0)
@@ -101,9 +114,8 @@ class Ends:
         found += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
         return found
 
-    def _visit(self, code: Code, block: int) -> None:
-        """Record and count a visit with the same lanes, and jump."""
-        state = Running.of(code)
+    def visited(self, code: Code, state: Running, block: int) -> Running:
+        """Record and count a visit with the same lanes; returns the state after it."""
         if self.keeps_clock:
             set_slot(state.launch, Slot.EXECUTED, state.executed)
         visit = slot(code, state.launch, Slot.VISITS) + block * 8
@@ -112,11 +124,7 @@ class Ends:
         if self.records_path:
             path.store(code.const(I32, block << 2 | PathWord.VISIT))
             path = path + 4
-        unused = code.undefined(I32)
-        after = replace(
-            state, path=path, executed=state.executed + self.ends[block].instructions, lanes=unused, block=unused
-        )
-        code.jump(running.declared(code.module, block_name(block)), after.arguments)
+        return replace(state, path=path, executed=state.executed + self.ends[block].instructions)
 
 
 def block_name(block: int) -> str:
