@@ -27,11 +27,13 @@ def lane_by_lane(
     """
     size, vector = element.width // 8, lanes_of(element)
     old = spilled(code, code.const(vector, 0)) if returns else None
-    operands = [spilled(code, value) for value in values]
+    used = values if action.startswith(("cas.", "mbarrier.")) else values[:1]
 
-    def act(index: Value, equal: list[Value] | None = None) -> None:
-        address = address_of(index)
-        given = equal or [(operand + index * size).load(element) for operand in operands]
+    def at(operands: list[Value]) -> Callable[[Value], list[Value]]:
+        return lambda index: [(operand + index * size).load(element) for operand in operands]
+
+    def act(index: Value, operands_of: Callable[[Value], list[Value]]) -> None:
+        address, given = address_of(index), operands_of(index)
         if action == "store":
             address.store(given[0], align=1)
             return
@@ -39,25 +41,27 @@ def lane_by_lane(
         if old is not None:
             (old + index * size).store(before)
         if action != "load":
-            address.store(atomics.combine(code, action, before, given[0], given[1], space))
+            address.store(atomics.combine(code, action, before, given[0], given[-1], space))
 
-    def all_lanes(equal: list[Value] | None = None) -> None:
+    def all_lanes(operands_of: Callable[[Value], list[Value]]) -> None:
         for number in range(LANES):
-            act(code.const(I64, number), equal)
+            act(code.const(I64, number), operands_of)
 
     with code.if_else(mask == FULL) as (all_active, some_active):
         with all_active:
             if action in ("load", "store"):
-                all_lanes()
+                all_lanes(at([spilled(code, value) for value in used]))
             else:
-                first = [value.lane(0) for value in values]
-                with code.if_else(_are_equal(code, values, first)) as (equal, different):
+                first = [value.lane(0) for value in used]
+                with code.if_else(_are_equal(code, used, first)) as (equal, different):
                     with equal:
-                        all_lanes(first)
+                        all_lanes(lambda index: first)
                     with different:
-                        all_lanes()
-        with some_active, code.each_set_bit(mask) as lane:
-            act(lane.zext(I64))
+                        all_lanes(at([spilled(code, value) for value in used]))
+        with some_active:
+            operands_of = at([spilled(code, value) for value in used])
+            with code.each_set_bit(mask) as lane:
+                act(lane.zext(I64), operands_of)
     return old.load(vector, align=64) if old is not None else None
 
 
