@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from warpreg.ir.errors import UnsupportedError
@@ -114,10 +116,22 @@ class MemoryAccess:
             recorded = self.sites.record and element == 0
             operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
             at = address + element * self.type.bytes if element else address
-            results.append(self.call(operation, site, mask, [at, *given[element : element + 1]]))
+            call = functools.partial(self.call, operation, site, mask, [at, *given[element : element + 1]])
+            results.append(self._unless_idle(operation, mask, call) if count == 1 else call())
             if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
                 mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
         return [] if given else results
+
+    def _unless_idle(self, operation: Operation, mask: Value, call: Callable[[], Value]) -> Value:
+        """Call a memory operation if a lane needs it; a call for no lane records that there was none."""
+        if self.instruction.guard is None or self.sites.record:
+            return call()
+        self.values.field(Slot.HELPERS)
+        if operation.gives_values:
+            return self.code.choose(mask != 0, call, lambda: self.code.const(operation.result, 0))
+        with self.code.if_(mask != 0, likely=True):
+            call()
+        return mask
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
