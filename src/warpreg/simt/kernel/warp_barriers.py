@@ -1,4 +1,4 @@
-"""Barriers of a thread block in the driver: arrival, release, and the end of a warp."""
+"""Barriers of a thread block in the driver: arrival and release."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
         code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
 
 
-def arrive(code: Code, launch: Value, state: WarpState, release: Any, row: Value) -> None:
-    """Arrive at a barrier; bit 32 of the barrier's number states that the warp does not wait (``bar.arrive``)."""
+def arrive(code: Code, launch: Value, state: WarpState) -> Value:
+    """Arrive at a barrier; bit 32 of the barrier's number states that the warp does not wait (``bar.arrive``).  Returns
+    whether its count is complete."""
     number = slot(code, launch, Slot.BARRIER)
     barrier = number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
@@ -59,21 +60,11 @@ def arrive(code: Code, launch: Value, state: WarpState, release: Any, row: Value
         waits = launch + barrier * 8 + Slot.WAITS * 8
         waits.store(waits.load(I64) | warp)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
-        (state.record + Warp.BARRIER_BLOCK).store(row)
-    with code.if_(count >= _awaited(code, launch, barrier)):
-        code.call(release, [launch, barrier])
+        (state.record + Warp.BARRIER_BLOCK).store(state.row(state.running.block))
+    return count >= _awaited(code, launch, barrier)
 
 
 def _awaited(code: Code, launch: Value, barrier: Value) -> Value:
     """The number of warps for which a barrier waits."""
     threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
     return (threads == 0).select(slot(code, launch, Slot.ALIVE_WARPS), (threads + 31) // 32)
-
-
-def end_warp(code: Code, launch: Value, warp: Value, release: Any) -> None:
-    """Remove a finished warp from barriers, and release those that waited only for it."""
-    set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
-    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~(code.const(I64, 1) << warp))
-    pending = slot(code, launch, Slot.PENDING)
-    with code.if_(pending != 0, likely=False), code.each_set_bit(pending.trunc(I32)) as barrier:
-        code.call(release, [launch, barrier.zext(I64)])

@@ -100,10 +100,11 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver
     warps = slot(code, launch, Slot.WARP_COUNT)
     set_slot(launch, Slot.ALIVE_WARPS, warps)
     set_slot(launch, Slot.READY, code.const(I64, ALL) >> (code.const(I64, 64) - warps))
-    set_slot(launch, Slot.PENDING, code.const(I64, 0))
     set_slot(launch, Slot.WARP, code.const(I64, 0))
     set_slot(launch, Slot.PATH_WARP, code.const(I64, NO_BLOCK))
-    _clear(code, launch + Slot.ARRIVED * 8, code.const(I64, (Slot.TARGETS - Slot.ARRIVED) * 8))
+    with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
+        set_slot(launch, Slot.PENDING, code.const(I64, 0))
+        _clear(code, launch + Slot.ARRIVED * 8, code.const(I64, (Slot.TARGETS - Slot.ARRIVED) * 8))
     index = code.var(code.const(I64, 0))
     with code.loop():
         with code.if_(index.get() == warps):
@@ -120,7 +121,9 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver
             contents = registers + slot(code, launch, Slot.CONTENTS)
             _clear(code, contents, slot(code, launch, Slot.CONTENTS_BYTES))
         index.set(index.get() + 1)
-    _clear(code, slot(code, launch, Slot.SHARED), slot(code, launch, Slot.SHARED_BYTES))
+    shared = slot(code, launch, Slot.SHARED_BYTES)
+    with code.if_(shared != 0):
+        _clear(code, slot(code, launch, Slot.SHARED), shared)
     if options.record_path:
         path = slot(code, launch, Slot.PATH)
         path.store(code.const(I32, PathWord.THREAD_BLOCK))

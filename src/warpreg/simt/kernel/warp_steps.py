@@ -10,35 +10,44 @@ from typing import Any
 
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
-from warpreg.simt.kernel.warp_barriers import arrive, define_release, end_warp
+from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import Options, WarpState, begin_turn, load, named
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 
 ALL = 0xFFFFFFFFFFFFFFFF
 
+COMPLETED, ENDED, FREED = "completed", "ended", "freed"
+"""Names of steps that only other steps use."""
+
 
 def define(module: Any, options: Options) -> None:
-    """Define the steps, and ``enter``, which begins a turn."""
+    """Define the steps, ``enter``, which begins a turn, and the steps that call functions: only these need a stack
+    frame."""
     release = define_release(module)
-    bodies: dict[str, Callable[[WarpState, Any], None]] = {
-        "enter": lambda state, release: state.mask.set(state.running.lanes),
+    bodies: dict[str, Callable[[WarpState], None]] = {
+        "enter": lambda state: state.mask.set(state.running.lanes),
         Step.ARRIVE.name.lower(): _arrive,
         Step.DIVERGE.name.lower(): _branch,
         Step.EXIT.name.lower(): _exit,
         Step.BARRIER.name.lower(): _barrier,
         Step.STOP.name.lower(): _stop,
+        COMPLETED: lambda state: _completed(state, release),
+        ENDED: _ended,
+        FREED: lambda state: _freed(state, release),
     }
+    steps = {step.name.lower() for step in Step}
     for name, body in bodies.items():
         state = WarpState(running.function(module, name), options)
-        if name != "enter":
+        if name in steps:
             with state.code.if_(slot(state.code, state.launch, Slot.FAULT) != 0, likely=False):
                 state.leave(Stop.FAULT)
-        body(state, release)
-        _go_on(state, release)
+        body(state)
+        if not state.code.builder.block.is_terminated:
+            _go_on(state)
 
 
-def _go_on(state: WarpState, release: Any) -> None:
+def _go_on(state: WarpState) -> None:
     """End the turn if the block requests it, or the warp, or enter the next block."""
     code, launch = state.code, state.launch
     if state.options.yields:
@@ -48,9 +57,32 @@ def _go_on(state: WarpState, release: Any) -> None:
             set_slot(launch, Slot.YIELDED, code.const(I64, 1))
             state.leave(Stop.FINISHED)
     with code.if_(state.mask.get() == 0, likely=False):
-        end_warp(code, launch, slot(code, launch, Slot.WARP), release)
-        _end_turn(state, is_over=True)
+        _jump(state, ENDED)
     state.visit()
+
+
+def _jump(state: WarpState, name: str) -> None:
+    """Go on with another step, which gets the same state."""
+    state.code.jump(running.declared(state.code.module, name), state.running.arguments)
+
+
+def _ended(state: WarpState) -> None:
+    """All lanes have exited."""
+    code, launch = state.code, state.launch
+    warp = code.const(I64, 1) << slot(code, launch, Slot.WARP)
+    set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
+    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~warp)
+    with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
+        _jump(state, FREED)
+    _end_turn(state, is_over=True)
+
+
+def _freed(state: WarpState, release: Any) -> None:
+    """Release the warps that waited only for one that has ended."""
+    code, launch = state.code, state.launch
+    with code.each_set_bit(slot(code, launch, Slot.PENDING).trunc(I32)) as barrier:
+        code.call(release, [launch, barrier.zext(I64)])
+    _end_turn(state, is_over=True)
 
 
 def _end_turn(state: WarpState, is_over: bool = False) -> None:
@@ -73,14 +105,14 @@ def _end_turn(state: WarpState, is_over: bool = False) -> None:
     following.visit()
 
 
-def _arrive(state: WarpState, release: Any) -> None:
+def _arrive(state: WarpState) -> None:
     """All lanes go to the same block."""
     with state.code.if_(state.block.get() == state.reconvergence.get()):
         state.pop()
         state.skip_absent()
 
 
-def _branch(state: WarpState, release: Any) -> None:
+def _branch(state: WarpState) -> None:
     """Some lanes take a branch, some do not."""
     code = state.code
     row, taken = state.row(state.running.block), state.running.lanes
@@ -90,10 +122,10 @@ def _branch(state: WarpState, release: Any) -> None:
     _diverge(code, state, target, fall, taken, state.mask.get() & ~taken, meet)
     with code.if_(slot(code, state.launch, Slot.FAULT) != 0, likely=False):
         state.leave(Stop.FAULT)
-    _arrive(state, release)
+    _arrive(state)
 
 
-def _exit(state: WarpState, release: Any) -> None:
+def _exit(state: WarpState) -> None:
     code, given, mask = state.code, state.running, state.mask.get()
     state.alive.set(state.alive.get() & ~given.lanes)
     state.mask.set(mask & ~given.lanes)
@@ -102,19 +134,32 @@ def _exit(state: WarpState, release: Any) -> None:
     state.reconverge()
 
 
-def _barrier(state: WarpState, release: Any) -> None:
+def _barrier(state: WarpState) -> None:
+    with state.code.if_(state.running.lanes != 0, likely=True):
+        complete = arrive(state.code, state.launch, state)
+        with state.code.if_(complete, likely=False):
+            _jump(state, COMPLETED)
+    _wait(state)
+
+
+def _completed(state: WarpState, release: Any) -> None:
+    """The running warp is the last for which others wait at a barrier."""
+    code, launch = state.code, state.launch
+    code.call(release, [launch, slot(code, launch, Slot.BARRIER) & 15])
+    _wait(state)
+
+
+def _wait(state: WarpState) -> None:
+    """Let other warps run after a barrier, if there are any."""
     code, launch, lanes = state.code, state.launch, state.running.lanes
-    row = state.row(state.running.block)
-    state.block.set((row + BlockField.FALL_THROUGH).load(I32))
-    with code.if_(lanes != 0, likely=True):
-        arrive(code, launch, state, release, row)
+    state.block.set((state.row(state.running.block) + BlockField.FALL_THROUGH).load(I32))
     state.reconverge()
     alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << slot(code, launch, Slot.WARP))
     with code.if_((lanes != 0) & ~alone, likely=True):
         _end_turn(state)
 
 
-def _stop(state: WarpState, release: Any) -> None:
+def _stop(state: WarpState) -> None:
     """Leave a block that ends in a host service or an indirect branch."""
     code, launch, given = state.code, state.launch, state.running
     row = state.row(given.block)
