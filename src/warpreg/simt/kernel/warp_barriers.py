@@ -55,10 +55,10 @@ def arrive(code: Code, launch: Value, state: WarpState) -> Value:
     bit = code.const(I64, 1)
     set_slot(launch, Slot.PENDING, slot(code, launch, Slot.PENDING) | (bit << barrier))
     with code.if_((number >> 32) == 0):
-        warp = bit << slot(code, launch, Slot.WARP)
-        set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~warp)
+        state.ready.set(state.ready.get() & ~state.bit)
+        set_slot(launch, Slot.READY, state.ready.get())
         waits = launch + barrier * 8 + Slot.WAITS * 8
-        waits.store(waits.load(I64) | warp)
+        waits.store(waits.load(I64) | state.bit)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
         (state.record + Warp.BARRIER_BLOCK).store(state.row(state.running.block))
     return count >= _awaited(code, launch, barrier)

@@ -87,7 +87,9 @@ class WarpState:
         self.code, self.options = code, options
         self.running = given = given or Running.of(code)
         self.launch = given.launch
-        self.record = slot(code, given.launch, Slot.RECORD)
+        self.record, self.warp = slot(code, given.launch, Slot.RECORD), slot(code, given.launch, Slot.WARP)
+        self.ready = code.var(slot(code, given.launch, Slot.READY))
+        """The warps that can run, in a variable: a value in memory is known later."""
         self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
         self.reconvergence = code.var(given.region.trunc(I32))
         self.alive = code.var((given.region >> 32).trunc(I32))
@@ -95,6 +97,11 @@ class WarpState:
     def row(self, block: Value) -> Value:
         """The address of a block's record."""
         return slot(self.code, self.launch, Slot.BLOCKS) + block.zext(I64) * BLOCK_BYTES
+
+    @property
+    def bit(self) -> Value:
+        """The bit of the running warp."""
+        return self.code.const(I64, 1) << self.warp
 
     def leave(self, stop: Stop) -> None:
         """Write the state to memory and return from the driver."""

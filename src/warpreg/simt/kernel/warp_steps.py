@@ -69,9 +69,9 @@ def _jump(state: WarpState, name: str) -> None:
 def _ended(state: WarpState) -> None:
     """All lanes have exited."""
     code, launch = state.code, state.launch
-    warp = code.const(I64, 1) << slot(code, launch, Slot.WARP)
     set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
-    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~warp)
+    state.ready.set(state.ready.get() & ~state.bit)
+    set_slot(launch, Slot.READY, state.ready.get())
     with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
         _jump(state, FREED)
     _end_turn(state, is_over=True)
@@ -82,6 +82,7 @@ def _freed(state: WarpState, release: Any) -> None:
     code, launch = state.code, state.launch
     with code.each_set_bit(slot(code, launch, Slot.PENDING).trunc(I32)) as barrier:
         code.call(release, [launch, barrier.zext(I64)])
+    state.ready.set(slot(code, launch, Slot.READY))
     _end_turn(state, is_over=True)
 
 
@@ -89,8 +90,8 @@ def _end_turn(state: WarpState, is_over: bool = False) -> None:
     """Go on with the next warp that can run, or return from the driver if there is none; ``is_over``: this warp has
     ended."""
     code, launch, executed = state.code, state.launch, state.running.executed
-    ready = slot(code, launch, Slot.READY)
-    later = ready & (code.const(I64, ALL - 1) << slot(code, launch, Slot.WARP))
+    ready = state.ready.get()
+    later = ready & (code.const(I64, ALL - 1) << state.warp)
     rest = later if state.options.side_by_side else (later == 0).select(ready, later)
     with code.if_(rest == 0, likely=False):
         state.leave(Stop.FINISHED)
@@ -146,16 +147,16 @@ def _completed(state: WarpState, release: Any) -> None:
     """The running warp is the last for which others wait at a barrier."""
     code, launch = state.code, state.launch
     code.call(release, [launch, slot(code, launch, Slot.BARRIER) & 15])
+    state.ready.set(slot(code, launch, Slot.READY))
     _wait(state)
 
 
 def _wait(state: WarpState) -> None:
     """Let other warps run after a barrier, if there are any."""
-    code, launch, lanes = state.code, state.launch, state.running.lanes
+    code, lanes = state.code, state.running.lanes
     state.block.set((state.row(state.running.block) + BlockField.FALL_THROUGH).load(I32))
     state.reconverge()
-    alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << slot(code, launch, Slot.WARP))
-    with code.if_((lanes != 0) & ~alone, likely=True):
+    with code.if_((lanes != 0) & (state.ready.get() != state.bit), likely=True):
         _end_turn(state)
 
 
