@@ -51,8 +51,10 @@ def result(body: str, first: int, second: int) -> int:
         ("sub.f32 %f3, %f1, %f2; max.f32 %f4, %f3, %f2; st.global.f32 [%rd2+8], %f4;", 1),
         ("sub.f32 %f3, %f1, %f2; neg.f32 %f4, %f3; st.global.f32 [%rd2+8], %f4;", 1),
         ("sub.f32 %f3, %f1, %f2; add.f32 %f4, %f3, %f1; st.global.v2.f32 [%rd2+8], {%f3, %f4};", 2),
+        ("sub.f32 %f3, %f1, %f2; bar.sync 0; add.f32 %f4, %f3, %f1; st.global.f32 [%rd2+8], %f4;", 0),
+        ("sub.f32 %f3, %f1, %f2; bar.sync 0; add.f32 %f4, %f3, %f1; st.global.v2.f32 [%rd2+8], {%f3, %f4};", 1),
     ],
-    ids=["arithmetic", "comparison", "maximum", "negation", "both stored"],
+    ids=["arithmetic", "comparison", "maximum", "negation", "both stored", "added later", "stored later"],
 )
 def test_only_what_is_seen_is_made_canonical(body: str, replaced: int) -> None:
     text = code(body)
@@ -73,6 +75,7 @@ def test_only_what_is_seen_is_made_canonical(body: str, replaced: int) -> None:
         ("sub.f32 %f3, %f1, %f1; add.sat.f32 %f4, %f3, %f1; st.global.f32 [%rd2+8], %f4;", 0),
         ("sub.f32 %f3, %f1, %f1; setp.nan.f32 %p1, %f3, %f1; @%p1 st.global.f32 [%rd2+8], %f3;", NAN),
         ("sub.f32 %f3, %f1, %f1; bar.sync 0; add.f32 %f4, %f3, %f1; st.global.f32 [%rd2+8], %f3;", NAN),
+        ("sub.f32 %f3, %f1, %f1; bar.sync 0; add.f32 %f4, %f3, %f1; st.global.f32 [%rd2+8], %f4;", NAN),
         ("mov.f32 %f3, %f2; st.global.f32 [%rd2+8], %f3;", ODD),
     ],
 )  # fmt: skip

@@ -59,7 +59,7 @@ class Ends:
     def repeats(self, block: int) -> bool:
         """Whether a block may branch to itself."""
         end = self.ends[block]
-        return end.kind == BlockKind.BRANCH and (end.target == block) != (end.fall == block)
+        return end.kind == BlockKind.BRANCH and end.target == block != end.fall
 
     def go_on(
         self, code: Code, state: Running, block: int, taken: Value, faults: bool = False, waits: bool = False

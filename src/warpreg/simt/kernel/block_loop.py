@@ -58,8 +58,7 @@ class BlockLoop:
         """Go back to the begin, or go on behind the loop; ``taken`` are the lanes that take the branch."""
         code, ends = self.values.code, self.ends
         onward = code.builder.append_basic_block("onward")
-        stays = 0 if ends.ends[self.block].fall == self.block else self.state.mask
-        ends.unless(code, [taken != stays, *ends.obstacles(code, self.state, self.block, False)], onward)
+        ends.unless(code, [taken != self.state.mask, *ends.obstacles(code, self.state, self.block, False)], onward)
         after = ends.visited(code, self.state, self.block)
         last = {cell: _carried(self._bare(cell)) for cell in self._phis}
         here = code.builder.block
