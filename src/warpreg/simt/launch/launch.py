@@ -202,7 +202,7 @@ class LaunchRun:
             (Slot.SYMBOLS, self.symbols),
             (Slot.VISITS, self.visits),
         ):
-            launch[field] = array.__array_interface__["data"][0]
+            launch[field] = array.ctypes.data
 
     def run(self, progress: Progress | None) -> Launch:
         """Run to the end.  Raises ExecutionError or an error derived from it, and then deletes the partial

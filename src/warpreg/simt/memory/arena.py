@@ -112,7 +112,7 @@ class GlobalMemory:
     @property
     def bias(self) -> int:
         """Host address minus device address, valid until the next allocation."""
-        return int(self._arena.__array_interface__["data"][0]) - GLOBAL_BASE
+        return int(self._arena.ctypes.data) - GLOBAL_BASE
 
     def table(self) -> NDArray[np.uint64]:
         """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  A new array after a change."""
