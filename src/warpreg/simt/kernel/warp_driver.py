@@ -14,7 +14,7 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_steps
-from warpreg.simt.kernel.warp_state import Options, begin_turn, load, named, region, warp_record
+from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
@@ -148,5 +148,5 @@ def _run_warp(module: Any, options: Driver) -> Any:
     if options.record_path:
         path = named(code, launch, warp, path)
     given = load(code, launch, warp, path, slot(code, launch, Slot.EXECUTED))
-    code.ret(code.call(running.declared(module, "enter"), given.arguments))
+    code.ret(code.call(running.declared(module, ENTER), given.arguments))
     return code.function

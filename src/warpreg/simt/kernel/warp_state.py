@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from warpreg.simt.block import running
 from warpreg.simt.block.records import (
     BLOCK_BYTES,
     NO_BLOCK,
@@ -21,6 +23,9 @@ from warpreg.simt.block.running import Running
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
 
+ENTER = "enter"
+"""The step that begins a turn, and enters a block after a check of all limits."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -37,6 +42,22 @@ class Options:
     keep_clock: bool
     yields: bool
     side_by_side: bool = False
+
+
+def define_leave(module: Any, stop: Stop, options: Options) -> None:
+    """Define the step that writes the state to memory and returns from the driver."""
+    code = running.function(module, _leave_name(stop))
+    state = WarpState(code, options)
+    state.mask.set(state.running.lanes)
+    state.save()
+    if options.record_path:
+        set_slot(state.launch, Slot.PATH, state.running.path)
+    set_slot(state.launch, Slot.EXECUTED, state.running.executed)
+    code.ret(code.const(I32, stop))
+
+
+def _leave_name(stop: Stop) -> str:
+    return f"leave_{stop.name.lower()}"
 
 
 def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -> Running:
@@ -104,12 +125,13 @@ class WarpState:
         return self.code.const(I64, 1) << self.warp
 
     def leave(self, stop: Stop) -> None:
-        """Write the state to memory and return from the driver."""
-        self.save()
-        if self.options.record_path:
-            set_slot(self.launch, Slot.PATH, self.running.path)
-        set_slot(self.launch, Slot.EXECUTED, self.running.executed)
-        self.code.ret(self.code.const(I32, stop))
+        """Return from the driver (`define_leave`)."""
+        self.code.jump(running.declared(self.code.module, _leave_name(stop)), self._handed_on().arguments)
+
+    def _handed_on(self) -> Running:
+        """The state for a step that enters the block or leaves; ``mask`` is that of the last visit."""
+        region_ = region(self.reconvergence.get(), self.alive.get())
+        return replace(self.running, region=region_, top=self.top.get(), lanes=self.mask.get(), block=self.block.get())
 
     def save(self) -> None:
         """Write the state to the warp's record."""
@@ -162,8 +184,17 @@ class WarpState:
             self.pop()
 
     def visit(self) -> None:
-        """Enter the block, unless a limit is reached."""
-        self._check_limits()
+        """Enter the block, if no limit can be reached, or else by the step ``enter``."""
+        limit = slot(self.code, self.launch, Slot.LOOK_AT)
+        with self.code.if_(self.running.executed >= limit, likely=False):
+            self.code.jump(running.declared(self.code.module, ENTER), self._handed_on().arguments)
+        for field, end in self.options.watch:
+            full = slot(self.code, self.launch, field) > slot(self.code, self.launch, end)
+            with self.code.if_(full, likely=False):
+                self.leave(Stop.BUFFER_FULL)
+        self._enter()
+
+    def _enter(self) -> None:
         code, given, block, mask = self.code, self.running, self.block.get(), self.mask.get()
         path = self._recorded(block, mask) if self.options.record_path else given.path
         if self.options.keep_clock:
@@ -187,30 +218,26 @@ class WarpState:
         )
         code.jump_to((row + BlockField.FUNCTION).load(I64), after.arguments)
 
-    def _check_limits(self) -> None:
+    def check_limits(self) -> None:
         """Return from the driver at a limit, or store when to look again.
 
         Each visit executes at least one instruction and adds at most 20 bytes to the path: thread block, warp, visit
         and mask.  After a block without instructions, the next visit looks.
         """
         code, launch, executed = self.code, self.launch, self.running.executed
-        with code.if_(executed >= slot(code, launch, Slot.LOOK_AT), likely=False):
-            pause, turn = slot(code, launch, Slot.PAUSE_AT), slot(code, launch, Slot.TURN_END)
-            with code.if_(executed >= pause):
-                self.leave(Stop.PAUSED)
-            with code.if_(executed >= turn):
-                self.leave(Stop.FINISHED)
-            look = (pause < turn).select(pause, turn)
-            if self.options.record_path:
-                path, limit = self.running.path, slot(code, launch, Slot.PATH_LIMIT)
-                with code.if_(path > limit):
-                    self.leave(Stop.BUFFER_FULL)
-                full = executed + ((limit - path) >> 5) + 1
-                look = (full < look).select(full, look)
-            set_slot(launch, Slot.LOOK_AT, look)
-        for field, end in self.options.watch:
-            with code.if_(slot(code, launch, field) > slot(code, launch, end), likely=False):
+        pause, turn = slot(code, launch, Slot.PAUSE_AT), slot(code, launch, Slot.TURN_END)
+        with code.if_(executed >= pause):
+            self.leave(Stop.PAUSED)
+        with code.if_(executed >= turn):
+            self.leave(Stop.FINISHED)
+        look = (pause < turn).select(pause, turn)
+        if self.options.record_path:
+            path, limit = self.running.path, slot(code, launch, Slot.PATH_LIMIT)
+            with code.if_(path > limit):
                 self.leave(Stop.BUFFER_FULL)
+            full = executed + ((limit - path) >> 5) + 1
+            look = (full < look).select(full, look)
+        set_slot(launch, Slot.LOOK_AT, look)
 
     def _recorded(self, block: Value, mask: Value) -> Value:
         """Record a visit; returns the next position."""

@@ -11,7 +11,7 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
 from warpreg.simt.kernel.warp_barriers import arrive, define_release
-from warpreg.simt.kernel.warp_state import Options, WarpState, begin_turn, load, named
+from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, begin_turn, define_leave, load, named
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 
@@ -22,11 +22,12 @@ COMPLETED, ENDED, FREED = "completed", "ended", "freed"
 
 
 def define(module: Any, options: Options) -> None:
-    """Define the steps, ``enter``, which begins a turn, and the steps that call functions: only these need a stack
-    frame."""
+    """Define the steps, and those that only they use: some call functions, and only these need a stack frame."""
+    for stop in (Stop.FINISHED, Stop.PAUSED, Stop.FAULT, Stop.BUFFER_FULL, Stop.SERVICE):
+        define_leave(module, stop, options)
     release = define_release(module)
     bodies: dict[str, Callable[[WarpState], None]] = {
-        "enter": lambda state: state.mask.set(state.running.lanes),
+        ENTER: _enter,
         Step.ARRIVE.name.lower(): _arrive,
         Step.DIVERGE.name.lower(): _branch,
         Step.EXIT.name.lower(): _exit,
@@ -58,6 +59,13 @@ def _go_on(state: WarpState) -> None:
             state.leave(Stop.FINISHED)
     with code.if_(state.mask.get() == 0, likely=False):
         _jump(state, ENDED)
+    state.visit()
+
+
+def _enter(state: WarpState) -> None:
+    """Begin a turn, or enter a block at a limit."""
+    state.mask.set(state.running.lanes)
+    state.check_limits()
     state.visit()
 
 
