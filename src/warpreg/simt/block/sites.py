@@ -22,10 +22,11 @@ class NativeOperation(Protocol):
 @dataclass
 class Sites:
     """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; accesses at pcs in
-    ``inline`` have a fast path inside the block."""
+    ``inline`` have a fast path inside the block; ``skip_idle``: skip one with a guard if no lane needs it."""
 
     record: bool
     inline: frozenset[int] = frozenset()
+    skip_idle: bool = False
     sites: list[tuple[int, bool]] = field(default_factory=list)
     operations: dict[NativeOperation, int] = field(default_factory=dict)
 

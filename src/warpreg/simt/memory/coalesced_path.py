@@ -24,6 +24,8 @@ from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 MOST = 64
 """The most accesses of a kernel with a fast path: each costs about a millisecond of compile time."""
 
+MOST_GUARDS = 16
+
 FEW = 8
 """An access that does not share its address register in its block has a fast path only if a kernel has at most this
 many of them."""
@@ -42,6 +44,14 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
         for pcs in by_register.values():
             (shared if len(pcs) > 1 else alone).extend(pcs)
     return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
+
+
+def few_guards(kernel: Kernel) -> bool:
+    """Whether so few loads and stores have a guard that each may be skipped by a branch.
+
+    In a kernel with dozens of them, the branches cost more than the calls.
+    """
+    return sum(i.opcode in ("ld", "st") and i.guard is not None for i in kernel.instructions()) <= MOST_GUARDS
 
 
 def _address_register(instruction: Instruction) -> str:

@@ -123,8 +123,8 @@ class MemoryAccess:
         return [] if given else results
 
     def _unless_idle(self, operation: Operation, mask: Value, call: Callable[[], Value]) -> Value:
-        """Call a memory operation if a lane needs it; a call for no lane records that there was none."""
-        if self.instruction.guard is None or self.sites.record:
+        """Call a memory operation if a lane needs it."""
+        if self.instruction.guard is None or not self.sites.skip_idle:
             return call()
         self.values.field(Slot.HELPERS)
         if operation.gives_values:
