@@ -3,7 +3,7 @@
 The old visits stay as they are, in their order.  Between them come those of the new blocks: when and with which lanes
 the executor would have visited them.  Which way each lane went is the next block that it visited.
 
-- A kernel that the executor ran is followed as its driver does (`warpreg.simt.kernel.warp_driver`): diverged lanes meet
+- A kernel that the executor ran is followed as its driver does (`warpreg.simt.kernel.warp_steps`): diverged lanes meet
   at the reconvergence points of the new kernel, and the lanes that fall through go first.
 - The warps of a hardware trace meet where the hardware lets them.  A new block is visited directly before the visit in
   which its lanes go on, once, by all of them.
