@@ -57,8 +57,13 @@ class LaunchMemory:
         self.local = _aligned(shape.warps * 32 * shape.local_bytes)
         self.sites = native.unused_sites.copy()
         self._fill()
-        self._empty = self.launch.copy()
-        self._number_threads()
+        indices, masks = _threads(shape.block)
+        self._thread_indices = self.registers.reshape(shape.warps, -1)[:, :THREAD_INDEX_BYTES]
+        self._thread_indices[...] = indices
+        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+        addresses = self.registers.ctypes.data + np.arange(shape.warps) * native.image.register_bytes
+        self.warp_records.view(np.uint64)[:, Warp.REGISTERS // 8] = addresses
+        self._first = self.launch.copy(), self.warp_records.copy(), indices
 
     @property
     def nbytes(self) -> int:
@@ -82,11 +87,10 @@ class LaunchMemory:
             self.native.free_memory[:] = [self]
 
     def _clear(self) -> None:
-        self.launch[:] = self._empty
-        for array in (self.warp_records, self.registers, self.shared, self.local):
+        for array in (self.registers, self.shared, self.local):
             array.fill(0)
+        self.launch[:], self.warp_records[:], self._thread_indices[...] = self._first
         self.sites[:] = self.native.unused_sites
-        self._number_threads()
 
     def _fill(self) -> None:
         """Fill the fields of the launch record that are the same in all launches."""
@@ -113,13 +117,6 @@ class LaunchMemory:
             (Slot.REGISTERS, self.registers),
         ):
             launch[field] = array.ctypes.data
-
-    def _number_threads(self) -> None:
-        indices, masks = _threads(self.shape.block)
-        self.registers.reshape(self.shape.warps, -1)[:, :THREAD_INDEX_BYTES] = indices
-        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
-        addresses = int(self.launch[Slot.REGISTERS]) + np.arange(self.shape.warps) * self.native.image.register_bytes
-        self.warp_records.view(np.uint64)[:, Warp.REGISTERS // 8] = addresses
 
 
 @functools.lru_cache(maxsize=64)
