@@ -29,6 +29,7 @@ from warpreg.codegen.passes.loop_invariants import HoistInvariants
 from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
 from warpreg.codegen.passes.number_registers import NumberRegisters
 from warpreg.codegen.passes.split_webs import SplitValues
+from warpreg.codegen.passes.uniform_addresses import FormUniformAddresses
 from warpreg.codegen.passes.widen_loads import WidenLoads
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
@@ -67,6 +68,7 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
         FormLogic(),
         FormSums(),
         HoistInvariants(options.max_registers),
+        *((FormUniformAddresses(),) if options.target.uniform_addresses and options.address_bits == 64 else ()),
         LegalizeOperands(),
         EliminateDeadCode(),
         *_allocated(options),

@@ -101,7 +101,9 @@ def _architected_problems(kernel: Kernel, register: Register) -> Iterator[str]:
         if register.index >= kernel.predicate_count:
             yield f"'{register}' is beyond {kernel.predicate_count} predicates"
     elif register.is_uniform:
-        if register.index >= kernel.uniform_count:
+        if register.index % register.type.words:
+            yield f"'{register}' is not an aligned group of {register.type.words} uniform registers"
+        if register.index + register.type.words > kernel.uniform_count:
             yield f"'{register}' is beyond {kernel.uniform_count} uniform registers"
     elif register.index % register.type.words:
         yield f"'{register}' is not an aligned group of {register.type.words} registers"

@@ -122,6 +122,8 @@ def registers_of(operand: Operand) -> Iterator[Register]:
     elif isinstance(operand, Address):
         if isinstance(operand.base, Register):
             yield operand.base
+        if operand.uniform:
+            yield operand.uniform
     elif isinstance(operand, (Vector, Arguments, AddressTuple)):
         for element in operand.elements:
             yield from registers_of(element)

@@ -122,13 +122,19 @@ class ConstantBank:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A memory operand ``[base + offset]``; ``offset`` in bytes."""
+    """A memory operand ``[base + offset]`` or ``[base + uniform + offset]``; ``offset`` in bytes.
+
+    ``uniform`` is a 64-bit value that is equal in all threads of a warp; with it, a base of 0 is not written."""
 
     base: Register | Symbol | Immediate | ConstantBank
     offset: int = 0
+    uniform: Register | None = None
 
     def __str__(self) -> str:
-        return f"[{self.base}{self.offset:+d}]" if self.offset else f"[{self.base}]"
+        terms = str(self.base)
+        if self.uniform:
+            terms = self.uniform.name if self.base == Immediate(0) else f"{terms}+{self.uniform.name}"
+        return f"[{terms}{self.offset:+d}]" if self.offset else f"[{terms}]"
 
 
 @dataclass(frozen=True, slots=True)

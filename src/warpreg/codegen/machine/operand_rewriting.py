@@ -33,7 +33,10 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
         return leaf(operand)
     if isinstance(operand, Address):
         base = leaf(operand.base)
-        return operand if base is operand.base else rebase(operand, base)
+        based = operand if base is operand.base else rebase(operand, base)
+        uniform = leaf(operand.uniform) if operand.uniform else None
+        is_other = isinstance(uniform, Register) and uniform is not operand.uniform
+        return replace(based, uniform=uniform) if is_other and isinstance(uniform, Register) else based
     if isinstance(operand, (Vector, Arguments, AddressTuple)):
         elements = tuple(map_operand(e, leaf) for e in operand.elements)
         same = all(a is b for a, b in zip(elements, operand.elements, strict=True))
@@ -53,9 +56,9 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
 def rebase(address: Address, base: Operand) -> Address:
     """The address with another base; the offset of a symbol is added to the address's."""
     if isinstance(base, Symbol) and base.offset:
-        return Address(Symbol(base.name), address.offset + base.offset)
+        return replace(address, base=Symbol(base.name), offset=address.offset + base.offset)
     if isinstance(base, (Register, Symbol, Immediate, ConstantBank)):
-        return Address(base, address.offset)
+        return replace(address, base=base)
     return address
 
 

@@ -8,6 +8,9 @@ registers are available, 94 of 100 instructions that read two registers read an 
 read three registers read all three from one bank; a 64-bit address counts as its first register.  The uniform datapath
 of sm_75 and later has a further 63 registers per warp, which are not part of a thread's demand.  A kernel that calls
 printf, assert, malloc or free takes at least 24, whatever its own code needs.
+
+On sm_75 an access of global memory can take its address as ``[R.64+UR]`` or ``[UR]``.  On sm_80 the uniform operand of
+these instructions is a descriptor, and no address adds a uniform register.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ class Target:
 
     ``unhurried`` is the number of live words up to which the scheduler optimizes for speed only: the SM can still hold
     all its warps.  ``banks`` are those of the register file, 0 to ignore them: registers that are read together are
-    spread over them as long as occupancy does not drop.  ``unrolls``: loops are unrolled as `ptxas` does.  ``cycles``
-    is the latency model.
+    spread over them as long as occupancy does not drop.  ``unrolls``: loops are unrolled as `ptxas` does.
+    ``uniform_addresses``: addresses of global memory can add a uniform pair.  ``cycles`` is the latency model.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Target:
     unhurried: int = 32
     banks: int = 0
     unrolls: bool = False
+    uniform_addresses: bool = False
     cycles: Cycles = field(default=DEFAULT, compare=False)
 
 
@@ -58,6 +62,7 @@ TARGETS = {
             unhurried=61,
             banks=2,
             unrolls=True,
+            uniform_addresses=True,
             cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 16}),
         ),
         Target(

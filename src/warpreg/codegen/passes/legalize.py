@@ -105,7 +105,7 @@ class _Legalization:
         return Vector(tuple(elements))
 
     def _register(self, constant: Operand, kind: Type, block: int, template: Instruction) -> Register:
-        place, is_late = self._place(block)
+        place, is_late = constant_place(self.kernel, block)
         bits = TYPES[f"b{max(16, kind.bits)}"]
         key = (place, constant, bits.bits)
         if key not in self.registers:
@@ -114,16 +114,18 @@ class _Legalization:
             (self.late if is_late else self.early)[place].append(move)
         return self.registers[key]
 
-    def _place(self, block: int) -> tuple[int, bool]:
-        """The block where a constant for ``block`` is loaded, and whether the load is at its end."""
-        forest, tree = loops(self.kernel), dominators(self.kernel)
-        index = forest.innermost[block]
-        if index < 0:
-            return block, False
-        while forest.loops[index].parent >= 0:
-            index = forest.loops[index].parent
-        before = tree.immediate[forest.loops[index].header]
-        return (before, True) if before >= 0 else (block, False)
+
+def constant_place(kernel: Kernel, block: int) -> tuple[int, bool]:
+    """The block where a constant for ``block`` is loaded, and whether the load is at its end: before the outermost
+    loop."""
+    forest, tree = loops(kernel), dominators(kernel)
+    index = forest.innermost[block]
+    if index < 0:
+        return block, False
+    while forest.loops[index].parent >= 0:
+        index = forest.loops[index].parent
+    before = tree.immediate[forest.loops[index].header]
+    return (before, True) if before >= 0 else (block, False)
 
 
 def _has_constant(vector: Vector) -> bool:

@@ -3,7 +3,8 @@
 That datapath has its own registers, one per warp, and 32-bit integer instructions that read only constants, block
 indices and uniform registers.  An instruction of the ordinary datapath reads at most one uniform register, in place of
 its constant.  A value is uniform here if its instruction and all its readers support that, as in the code of `ptxas`
-for these machines.  A value that would have to be copied back remains in an ordinary register.
+for these machines.  A value that would have to be copied back remains in an ordinary register.  The uniform part of an
+address (`FormUniformAddresses`) is a pair.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from warpreg.codegen.machine.legality import is_charged, is_constant
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Unit, classify, traits
-from warpreg.ir.operands import Operand, Register, Special
+from warpreg.ir.operands import Address, ConstantBank, Operand, Register, Special
 
 COMPUTING = frozenset({"mov", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "neg", "shl", "shr", "lop3"})
 BLOCK_INDICES = frozenset(f"%ctaid.{axis}" for axis in "xyz")
@@ -30,7 +31,7 @@ def uniform_values(kernel: Kernel) -> frozenset[str]:
     """
     found: dict[str, Instruction] = {}
     for name, instruction in single_definitions(kernel).defining.items():
-        if _computes(instruction):
+        if _computes(instruction) or _is_base(instruction):
             found[name] = instruction
     readers: dict[str, list[Instruction]] = defaultdict(list)
     for instruction in kernel.instructions():
@@ -59,10 +60,16 @@ def _computes(instruction: Instruction) -> bool:
     return isinstance(instruction.operands[0], Register) and not instruction.operands[0].is_predicate
 
 
+def _is_base(instruction: Instruction) -> bool:
+    """Whether it moves a word of 64 bits from a constant bank."""
+    is_move = instruction.opcode == "mov" and instruction.modifiers == ("b64",)
+    return is_move and isinstance(instruction.operands[1], ConstantBank)
+
+
 def _stays(name: str, found: dict[str, Instruction], readers: list[Instruction]) -> bool:
     maker = found[name]
     makes = all(_is_uniform(o, found, maker.opcode) for o in maker.sources)
-    return makes and bool(readers) and all(_takes(reader, found) for reader in readers)
+    return makes and bool(readers) and all(_takes(reader, name, found) for reader in readers)
 
 
 def _is_uniform(operand: Operand, found: dict[str, Instruction], opcode: str) -> bool:
@@ -73,8 +80,12 @@ def _is_uniform(operand: Operand, found: dict[str, Instruction], opcode: str) ->
     return is_constant(operand)
 
 
-def _takes(reader: Instruction, found: dict[str, Instruction]) -> bool:
-    """Whether a reader is uniform itself, or reads no constant and no other uniform register."""
+def _takes(reader: Instruction, name: str, found: dict[str, Instruction]) -> bool:
+    """Whether a reader adds the value to an address, is uniform itself, or reads no constant and no other uniform
+    register."""
+    added = sum(isinstance(o, Address) and o.uniform is not None and o.uniform.name == name for o in reader.sources)
+    if added or _is_base(found[name]):
+        return added == sum(r.name == name for r in reader.used)
     if any(r.name in found for r in reader.defined):
         return True
     if not traits(reader).takes_constant or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":

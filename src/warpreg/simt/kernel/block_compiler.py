@@ -230,11 +230,11 @@ class _Body:
             self._write(instruction, pc, self._compute(instruction, pc))
 
     def _sources(self, instruction: Instruction, pc: int) -> list[tuple[Operand, Type, tuple[Cell, ...]]]:
-        """Flattened source operands with their types and the cells of the register in each."""
+        """Flattened source operands with their types and the cells of the registers in each."""
         operands = opcodes.flattened(instruction.sources)
         cells = iter(self.compiler.cells_of_sources(instruction, pc))
         return [
-            (operand, type_, next(cells) if any(registers_of(operand)) else ())
+            (operand, type_, tuple(cell for _ in registers_of(operand) for cell in next(cells)))
             for operand, type_ in zip(operands, self.form.signature.sources, strict=True)
         ]
 

@@ -153,7 +153,12 @@ class MemoryAccess:
         type_ = U32 if self.space in ("shared", "local") else U64
         if not isinstance(operand.base, (Register, Immediate, ConstantBank)):
             raise UnsupportedError(f"address '{operand}'", self.instruction.location)
-        return self.values.operand(operand.base, type_, cells, self.instruction)
+        uniform = operand.uniform
+        if uniform is None:
+            return self.values.operand(operand.base, type_, cells, self.instruction)
+        own = len(cells) - max(1, len(uniform.words))
+        base = self.values.operand(operand.base, type_, cells[:own], self.instruction)
+        return base + self.values.operand(uniform, type_, cells[own:], self.instruction)
 
     def _parameter(self, operand: Address) -> list[Value]:
         """Kernel parameters are read from constant bank 0."""
