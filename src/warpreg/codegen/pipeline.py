@@ -26,6 +26,7 @@ from warpreg.codegen.passes.fuse_multiply_add import FuseMultiplyAdd
 from warpreg.codegen.passes.fuse_tests import FuseTests
 from warpreg.codegen.passes.legalize import LegalizeOperands
 from warpreg.codegen.passes.loop_invariants import HoistInvariants
+from warpreg.codegen.passes.merge_predicates import MergePredicates
 from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
 from warpreg.codegen.passes.number_registers import NumberRegisters
 from warpreg.codegen.passes.split_webs import SplitValues
@@ -55,7 +56,7 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
         FoldConstantLoads(),
         WidenLoads(),
         FoldConstants(),
-        *((FoldSelections(),) if options.target.unrolls else ()),
+        *((FoldSelections(), MergePredicates()) if options.target.predicates else ()),
         PropagateCopies(),
         *((NarrowAddresses(), PropagateCopies()) if options.address_bits == 32 else ()),
         *((CombineSteps(),) if options.target.unrolls else ()),
@@ -78,7 +79,8 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
 def _allocated(options: CompileOptions) -> tuple[Pass, ...]:
     """Scheduling, if the options say so, and register allocation."""
     cycles = options.cycles or options.target.cycles
-    schedule = ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
+    target = options.target
+    schedule = ScheduleInstructions(options.max_registers, target.unhurried, cycles, predicates=target.predicates)
     allocate = AllocateRegisters(
         options.max_registers, target=options.target, banks=options.banks, rotate=options.rotate
     )

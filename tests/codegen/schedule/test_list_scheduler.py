@@ -135,3 +135,16 @@ def test_nothing_moves_across_the_call_of_a_divisions_subroutine() -> None:
     whole, called = (after(ScheduleInstructions(), body.format(guard)).splitlines() for guard in ("", "@%p1"))
     assert whole[0].startswith("ld.global")
     assert [line.split(".")[0] for line in called[:3]] == ["add", "@%p1 div", "ld"]
+
+
+def test_a_comparison_waits_while_the_predicates_are_live() -> None:
+    """All comparisons are ready at once; with a bound of two, each later one waits for a selection that frees one."""
+    tests = "".join(f"setp.lt.s32 %p{i}, %r9, {i}; " for i in range(5))
+    selections = "".join(f"selp.b32 %r{i}, %r8, %r9, %p{i}; st.shared.u32 [{4 * i}], %r{i}; " for i in range(5))
+    first = order(tests + selections)
+    assert first[:5] == ["%p0", "%p1", "%p2", "%p3", "%p4"]
+    live = highest = 0
+    for name in order(tests + selections, predicates=2):
+        live += name.startswith("%p") - name.startswith("%r")
+        highest = max(highest, live)
+    assert highest == 2

@@ -31,7 +31,9 @@ class Target:
     ``unhurried`` is the number of live words up to which the scheduler optimizes for speed only: the SM can still hold
     all its warps.  ``banks`` are those of the register file, 0 to ignore them: registers that are read together are
     spread over them as long as occupancy does not drop.  ``unrolls``: loops are unrolled as `ptxas` does.
-    ``uniform_addresses``: addresses of global memory can add a uniform pair.  ``cycles`` is the latency model.
+    ``uniform_addresses``: addresses of global memory can add a uniform pair.
+    ``predicates``: live predicates up to which the scheduler does not consider them, 0 to never consider them.
+    ``cycles`` is the latency model.
     """
 
     name: str
@@ -43,11 +45,15 @@ class Target:
     banks: int = 0
     unrolls: bool = False
     uniform_addresses: bool = False
+    predicates: int = 0
     cycles: Cycles = field(default=DEFAULT, compare=False)
 
 
 PLAIN = Target("plain")
 """No reserved registers, as in the papers' descriptions of their machines."""
+
+PREDICATES = 6
+"""One less than the machine has, because the predicates of a block are not always free where one is needed."""
 
 TARGETS = {
     target.name: target
@@ -62,6 +68,7 @@ TARGETS = {
             unhurried=61,
             banks=2,
             unrolls=True,
+            predicates=PREDICATES,
             uniform_addresses=True,
             cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 16}),
         ),
@@ -74,6 +81,7 @@ TARGETS = {
             unhurried=29,
             banks=2,
             unrolls=True,
+            predicates=PREDICATES,
             cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 4}),
         ),
     )

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpreg.analysis.accesses import Accesses, accesses
+from warpreg.analysis.accesses import Accesses, accesses, bit_set
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.pressure import pressure
 from warpreg.codegen.machine.latency_model import DEFAULT, ISSUE, Cycles
@@ -37,12 +37,14 @@ ATTEMPTS = 3
 class ScheduleInstructions:
     """``max_registers`` bounds the live words; default the kernel's highest pressure, or ``free_registers`` if higher;
     ``cycles``: latency model; ``spare``: live words above which instructions are delayed until their deadline, default
-    those of a thread if 2048 threads share 65536 registers."""
+    those of a thread if 2048 threads share 65536 registers; ``predicates``: live predicates above which instructions
+    that add one are delayed, 0 for no bound."""
 
     max_registers: int | None = None
     free_registers: int = 32
     cycles: Cycles = DEFAULT
     spare: int = 32
+    predicates: int = 0
 
     def run(self, kernel: Kernel) -> Kernel:
         demand = pressure(kernel)
@@ -53,15 +55,16 @@ class ScheduleInstructions:
         for block in kernel.blocks:
             if len(block.instructions) > 2:
                 allowed = max(limit, demand.highest[block.index])
-                bodies[block.index] = _Schedule(kernel, block.index, self.cycles, self.spare).best(limit, allowed)
+                schedule = _Schedule(kernel, block.index, self.cycles, self.spare, self.predicates)
+                bodies[block.index] = schedule.best(limit, allowed)
         return with_blocks(kernel, bodies)
 
 
 class _Schedule:
     """The state of one block's scheduling; positions are those before it."""
 
-    def __init__(self, kernel: Kernel, block: int, cycles: Cycles, spare: int) -> None:
-        self.spare = spare
+    def __init__(self, kernel: Kernel, block: int, cycles: Cycles, spare: int, predicates: int) -> None:
+        self.spare, self.predicates = spare, predicates
         self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
         self.table: Accesses = accesses(kernel)
         self.first = self.table.first_pcs[block]
@@ -74,6 +77,7 @@ class _Schedule:
         self.live_out = liveness(kernel).live_out[block]
         self.words = pressure(kernel).words
         self.at_start = pressure(kernel).at_start[block]
+        self.flags = bit_set(c for c, r in enumerate(self.table.cells.registers) if r.is_predicate)
 
     def _reset(self) -> None:
         self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
@@ -143,13 +147,13 @@ class _Schedule:
 
     def _longest(self, queues: Queues, ready: set[int], arrival: list[int], clock: int) -> int:
         """The instruction with the longest chain of those that can issue now, or else the first that can."""
-        found: list[tuple[int, int, int]] = []
+        found: list[tuple[bool, int, int, int]] = []
         for port, heap in queues.items():
             first = self._first(heap, ready, arrival, clock)
             if first is not None:
                 start = max(clock, self.free_at[port], self._start(first, arrival))
-                found.append((start, -self.chain[first], first))
-        return min(found)[2]
+                found.append((self._crowds(first), start, -self.chain[first], first))
+        return min(found)[3]
 
     def _first(self, heap: Queue, ready: set[int], arrival: list[int], clock: int) -> int | None:
         """The longest chain of one port whose operands have arrived, or else the first to arrive; not dequeued."""
@@ -160,14 +164,24 @@ class _Schedule:
             if item[1] not in ready:
                 continue
             looked.append(item)
-            if self._start(item[1], arrival) <= clock:
+            if self._start(item[1], arrival) <= clock and not self._crowds(item[1]):
                 chosen = item[1]
                 break
         for item in looked:
             heapq.heappush(heap, item)
         if chosen is None and looked:
-            chosen = min(looked, key=lambda item: (self._start(item[1], arrival), item))[1]
+            chosen = min(looked, key=lambda item: (self._crowds(item[1]), self._start(item[1], arrival), item))[1]
         return chosen
+
+    def _crowds(self, i: int) -> bool:
+        """Whether an instruction makes more predicates live than there should be."""
+        if not self.predicates or not any(self.flags >> c & 1 for c in self._written(i)):
+            return False
+        after = self.live | bit_set(self._written(i))
+        for cell in set(self._read(i)):
+            if self.uses[cell] == 1 and not self.live_out >> cell & 1:
+                after &= ~(1 << cell)
+        return (after & self.flags).bit_count() > max(self.predicates, (self.live & self.flags).bit_count())
 
     def _start(self, i: int, arrival: list[int]) -> int:
         """The cycle at which its operands have arrived, or its deadline if it is delayed."""
@@ -181,7 +195,7 @@ class _Schedule:
             i = heapq.heappop(heap)
             if i in ready:
                 looked.append(i)
-        chosen = min(looked, key=lambda i: (self._change(i), i))
+        chosen = min(looked, key=lambda i: (self._crowds(i), self._change(i), i))
         for i in looked:
             if i != chosen:
                 heapq.heappush(heap, i)
