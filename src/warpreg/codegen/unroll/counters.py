@@ -82,6 +82,18 @@ class LoopCounters:
         starts = [place for place in self.definitions[counter.register.name] if place[0] not in inside]
         return self._is_common(counter.bound) and all(self._is_common_at(place) for place in starts)
 
+    def known(self, index: int) -> frozenset[str]:
+        """Registers that start with a constant and advance by constants."""
+        loop = self.forest.loops[index]
+        found = set[str]()
+        for block in loop.blocks:
+            for register in (r for i in self.kernel.blocks[block].instructions for r in i.defined):
+                update = self._definition(register.name, loop, index)
+                advanced = self._result(update, loop, index) if update else None
+                if advanced and advanced[0] == register and self._start(register, loop) is not None:
+                    found.add(register.name)
+        return frozenset(found)
+
     def _is_common(self, operand: Operand, depth: int = MOST_STEPS) -> bool:
         if isinstance(operand, Register):
             places = self.definitions[operand.name]

@@ -1,7 +1,7 @@
 """How far `ptxas` 13 unrolls a loop, on sm_75 and sm_80 alike; learned from its code for loops of one known body.
 
 Sizes are machine instructions.  The overhead of an iteration is `OVERHEAD` instructions: the step, the test and the
-branch; the body is the rest.
+branch; the body is the rest.  A condition under which memory is accessed counts as an instruction.
 
 - A loop with a known count is unrolled completely if the code that this adds is at most `growth` of the percentage of
   executed instructions that it saves.  It saves the overhead and the index arithmetic, in unrolled inner loops, too.
@@ -10,7 +10,9 @@ branch; the body is the rest.
 - A loop with an unknown count is unrolled four times, with three copies for the remaining iterations, if its body has
   at most `UNKNOWN_BODY` instructions.  A load from shared memory allows four instructions more, one from global or
   local memory or a texture as many as `LOADING_BODY`.
-- With an atomic operation or a barrier, such a loop is unrolled only if all threads run it equally often.
+- Such a loop is unrolled only if its test reads the counter after its step.  It is not unrolled if threads may run it
+  differently often and it has an atomic operation or a barrier, or slow loads and stores and either computes with a
+  counter (addresses that advance by constant steps are no such computation) or stores under a condition.
 - A loop with several exits is only unrolled completely.  Loops that contain a loop, a call of a subroutine, or an
   instruction that synchronizes or exchanges values between the threads of a warp are not unrolled.
 """

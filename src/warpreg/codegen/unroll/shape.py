@@ -10,7 +10,7 @@ from warpreg.codegen.unroll.counters import Counter
 from warpreg.codegen.unroll.factor import OVERHEAD, LoopShape
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import EXITS, SERVICES, Kernel
-from warpreg.ir.operands import Address, Register
+from warpreg.ir.operands import Address, Immediate, Register
 
 CONVERGENT = frozenset({"shfl", "vote", "match", "redux", "activemask", "elect", "barrier", "membar", "fence"})
 """Opcodes that synchronize threads of a warp or order memory; `ptxas` unrolls no loop with one."""
@@ -19,6 +19,8 @@ CALLS = frozenset({"call", "brx"}) | SERVICES
 SUBROUTINES = frozenset({"div", "rem", "rcp", "sqrt"})
 ROUNDED = frozenset({"rn", "rz", "rm", "rp"})
 INDEXING = frozenset({"add", "sub", "mul", "mad", "shl", "cvt"})
+FOLDED = INDEXING | {"fma", "neg", "shr", "and", "or", "xor", "min", "max"}
+"""Opcodes that `ptxas` evaluates where their operands are known."""
 WIDE = frozenset({"add", "sub", "and", "or", "xor", "lop3", "shl", "shr", "selp", "setp", "min", "max", "mov", "neg"})
 LOADS = frozenset({"ld", "ldu", "tex", "tld4", "suld"})
 FAST_SPACES = frozenset({"const", "param"})
@@ -34,25 +36,58 @@ def meets_threads(code: Iterable[Instruction]) -> bool:
     return any(i.opcode in MEETING for i in code)
 
 
-def shape_of(machine: Kernel, loop: Loop, counter: Counter, saved_inside: int) -> LoopShape:
+def stores_by_index(code: Iterable[Instruction]) -> bool:
+    """Whether the code has slow loads and stores, and either computes with a register that advances by constant steps
+    or stores under a condition: then its copies do not differ in the offsets of addresses alone, and a load that may
+    read what a copy before it stores cannot move ahead."""
+    code = list(code)
+    if not any(_is_slow_load(i) for i in code):
+        return False
+    stores = [i for i in code if i.opcode == "st"]
+    steps = {i.defined[0].name for i in code if _is_step(i)}
+    return any(i.guard for i in stores) or (bool(stores) and any(_computes_with(i, steps) for i in code))
+
+
+def _is_slow_load(instruction: Instruction) -> bool:
+    return instruction.opcode in LOADS and not set(instruction.modifiers) & (FAST_SPACES | {"shared"})
+
+
+def _is_step(instruction: Instruction) -> bool:
+    if instruction.opcode != "add" or instruction.guard:
+        return False
+    target, first, second = instruction.operands[:3]
+    return target == first and isinstance(second, Immediate)
+
+
+def _computes_with(instruction: Instruction, steps: set[str]) -> bool:
+    """Whether it reads one of these registers, and is neither an access nor a comparison nor its step."""
+    if instruction.opcode in LOADS | {"st"} or not instruction.defined or _is_step(instruction):
+        return False
+    return not instruction.defined[0].is_predicate and any(r.name in steps for r in instruction.used)
+
+
+def shape_of(
+    machine: Kernel, loop: Loop, counter: Counter, saved_inside: int, known: frozenset[str] = frozenset()
+) -> LoopShape:
     """The shape of a loop without inner loops; ``machine`` has machine instructions in the same blocks.
 
-    ``saved_inside``: instructions per iteration that unrolling inner loops has saved.
+    ``saved_inside``: instructions per iteration that unrolling inner loops has saved; ``known``: further registers
+    whose values in each iteration are known.
     """
     code = list(_code(machine, loop))
     exits = sum(s not in loop.blocks for b in loop.blocks for s in machine.blocks[b].successors)
     exits += sum(i.opcode in EXITS for i in code)
-    body = max(1, sum(map(_size, code)) - OVERHEAD)
-    spaces = [set(i.modifiers) for i in code if i.opcode in LOADS]
+    conditions = len({i.guard.register for i in code if i.guard and i.opcode in LOADS | {"st"}})
+    body = max(1, sum(map(_size, code)) - OVERHEAD + conditions)
     return LoopShape(
         body=body,
-        saved=OVERHEAD + _indices(code, counter) + saved_inside,
+        saved=OVERHEAD + _indices(code, counter, known) + saved_inside,
         executed=body + OVERHEAD + saved_inside,
         count=counter.tests,
         is_one_block=len(loop.blocks) == 1,
         tests_last=exits == 1 and loop.latches == (counter.block,),
-        shared_loads=sum("shared" in space for space in spaces),
-        slow_loads=sum(not space & (FAST_SPACES | {"shared"}) for space in spaces),
+        shared_loads=sum(i.opcode in LOADS and "shared" in i.modifiers for i in code),
+        slow_loads=sum(map(_is_slow_load, code)),
     )
 
 
@@ -78,19 +113,25 @@ def _prevents(instruction: Instruction) -> bool:
     return bool(modifiers & ROUNDED) if kind.is_float else kind.bits == 64
 
 
-def _indices(code: list[Instruction], counter: Counter) -> int:
-    """Instructions that a known counter makes constants or offsets of addresses."""
+def _indices(code: list[Instruction], counter: Counter, values: frozenset[str]) -> int:
+    """Instructions that a known counter, and other registers of known ``values``, make constants or offsets of
+    addresses.  A conversion between integers and numbers counts twice."""
     written = {r.name for i in code for r in i.defined}
     bases = {o.base.name for i in code for o in i.operands if isinstance(o, Address) and isinstance(o.base, Register)}
-    known, count = {counter.register.name}, 0
+    known, count = {counter.register.name, *values}, 0
     for instruction in code:
         names = {r.name for r in instruction.used}
-        if instruction.opcode not in INDEXING or instruction.guard or not names & known or not instruction.defined:
+        if instruction.opcode not in FOLDED or instruction.guard or not names & known or not instruction.defined:
             continue
         result = instruction.defined[0].name
         free = all((isinstance(o, Register) and o.name in known) or is_constant(o) for o in instruction.sources)
-        offset = result in bases and not (names - known) & written
+        offset = instruction.opcode in INDEXING and result in bases and not (names - known) & written
         if result != counter.register.name and (free or offset):
             known.add(result)
-            count += 1
+            count += 2 if _is_slow_conversion(instruction) else 1
     return count
+
+
+def _is_slow_conversion(instruction: Instruction) -> bool:
+    types = instruction.types
+    return instruction.opcode == "cvt" and len(types) == 2 and types[0].is_float != types[1].is_float

@@ -20,7 +20,8 @@ from warpreg.codegen.unroll.copies import Copier
 from warpreg.codegen.unroll.counters import LoopCounters
 from warpreg.codegen.unroll.factor import ROLLED, Factor, factor
 from warpreg.codegen.unroll.remaining import guarded_by
-from warpreg.codegen.unroll.shape import is_unrollable, meets_threads, shape_of
+from warpreg.codegen.unroll.shape import is_unrollable, meets_threads, shape_of, stores_by_index
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import NOUNROLL
 
@@ -98,9 +99,9 @@ class _Unrolling:
         code = [i for block in loop.blocks for i in machine.blocks[block].instructions]
         if not loop.header or counter is None or not is_unrollable(code):
             return ROLLED
-        if counter.tests is None and meets_threads(code) and not counters.is_uniform(counter, index):
+        if counter.tests is None and not self._may_copy(code, counters, index):
             return ROLLED
-        shape = shape_of(machine, loop, counter, self.saved[labels[index]])
+        shape = shape_of(machine, loop, counter, self.saved[labels[index]], counters.known(index))
         chosen = factor(shape)
         if chosen.copies and shape.count is None and guarded_by(counter, max(2, chosen.copies), str) is None:
             return ROLLED
@@ -109,6 +110,13 @@ class _Unrolling:
         if chosen.copies == 0 and loop.parent >= 0:
             self.saved[labels[loop.parent]] += chosen.rest * shape.saved
         return chosen
+
+    def _may_copy(self, code: list[Instruction], counters: LoopCounters, index: int) -> bool:
+        """Whether a loop with an unknown count may be unrolled."""
+        counter = counters.of(index)
+        if counter is None or counter.offset != counter.step:
+            return False
+        return not (meets_threads(code) or stores_by_index(code)) or counters.is_uniform(counter, index)
 
     def _unroll(self, label: str, chosen: Factor) -> None:
         counters = LoopCounters(self.kernel)
