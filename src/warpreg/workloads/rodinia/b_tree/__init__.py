@@ -58,7 +58,7 @@ def loaded(keys: Array) -> tuple[Array, int]:
         start += len(level)
         level["indices"][level["keys"] != LAST] += start
         level["keys"][0, 0] = np.iinfo(np.int32).min
-    tree = np.concatenate(levels)
+    tree = np.concatenate(levels, out=np.zeros(start + len(levels[-1]), A_NODE))  # padding is zero, too
     return tree, len(levels) - 1
 
 
