@@ -41,10 +41,12 @@ COMPILER_UNITS = {
     "registers_ratio_p90": "the same, 90th percentile",
     "instructions_ratio_geomean": "static instructions, max(r, 1/r) of Warpreg over ptxas, geometric mean",
     "instructions_ratio_p90": "the same, 90th percentile",
-    "rolled_registers_ratio_geomean": "registers, ptxas without unrolling, geometric mean",
+    "rolled_registers_ratio_geomean": "registers, without unrolling on both sides, geometric mean",
     "rolled_registers_ratio_p90": "the same, 90th percentile",
-    "rolled_instructions_ratio_geomean": "static instructions, ptxas without unrolling, geometric mean",
+    "rolled_instructions_ratio_geomean": "static instructions, without unrolling on both sides, geometric mean",
     "rolled_instructions_ratio_p90": "the same, 90th percentile",
+    "copies_equal_share": "share of loops with as many copies as in ptxas's code",
+    "copies_equal_share_unrolled": "the same, of loops that one of the two unrolls",
     "verified_kernels": "kernels whose compiled code leaves the same memory as virtual registers, size tiny",
 }
 

@@ -22,6 +22,7 @@ from warpreg.experiments.compiler.bench import (
     summary,
     verified,
 )
+from warpreg.experiments.compiler.loop_copies import LoopCopies
 from warpreg.experiments.compiler.vendor_compiler import (
     MachineCode,
     VendorToolError,
@@ -94,10 +95,13 @@ needs_tools = pytest.mark.skipif(not has_tools(), reason="needs ptxas and nvdisa
 def compared(
     registers: int, instructions: int, is_verified: bool, theirs: tuple[int, int], kernel: str = "kernel"
 ) -> Compared:
-    """Registers and instructions, ours and theirs; two of ours are reserved."""
+    """Registers and instructions, ours and theirs; two of ours are reserved.  Both have half the instructions without
+    unrolling, and equally many copies of one of two loops."""
     ours = OurCode(registers, registers - 2, 0, 1, instructions)
     machine = MachineCode(theirs[0], 0, theirs[1])
-    return Compared("work", kernel, "sm_80", is_verified, ours, machine, MachineCode(registers, 0, theirs[1] // 2))
+    rolled, alone = MachineCode(registers, 0, theirs[1] // 2), dataclasses.replace(ours, instructions=instructions // 2)
+    loops = (LoopCopies("A", 7, 7), LoopCopies("B", 1, 3), LoopCopies("C", 1, 1))
+    return Compared("work", kernel, "sm_80", is_verified, ours, machine, alone, rolled, loops)
 
 
 def test_registers_are_read_for_each_entry_in_the_order_of_the_report() -> None:
@@ -113,6 +117,24 @@ def test_a_disassembly_is_read_by_section_with_guards_dropped() -> None:
     )
     assert found["padded"][4].labels == (".L_x_0",)
     assert found["padded"][1].operands == "UR8, UR5, UR4, URZ"
+
+
+def test_instructions_have_the_line_of_the_ptx() -> None:
+    """A line counts until the next one or the next section; lines of the header's pragma are subtracted."""
+    listing = """
+.section .text.k,
+        //## File "kernel.cu", line 3 inlined at somewhere
+        //## File ".nv_debug_ptx_txt", line 14
+        /*0000*/ FADD R1, R1, R2 ;
+        /*0010*/ FADD R1, R1, R2 ;
+        //## File ".nv_debug_ptx_txt", line 9
+        /*0020*/ EXIT ;
+.section .text.other,
+        /*0000*/ EXIT ;
+"""
+    assert [line.number for line in sections(listing)["k"]] == [14, 14, 9]
+    assert [line.number for line in sections(listing, 2)["k"]] == [12, 12, 7]
+    assert sections(listing, 2)["other"][0].number == 0
 
 
 def test_only_what_stands_after_the_end_is_padding() -> None:
@@ -151,9 +173,12 @@ def test_the_summary_takes_all_kernels_on_all_targets() -> None:
     assert found["registers_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
     assert found["instructions_ratio_geomean"] == pytest.approx(2)
     assert found["instructions_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
-    # rolled: as many registers as ours; instructions 30/15, 30/7, 20/10, 10/10
+    # rolled: as many registers as ours; instructions 15/15, 15/7, 5/20, 5/10
     assert found["rolled_registers_ratio_geomean"] == 1
-    assert found["rolled_instructions_ratio_geomean"] == pytest.approx((2 * 30 / 7 * 2 * 1) ** 0.25)
+    assert found["rolled_instructions_ratio_geomean"] == pytest.approx((15 / 7 * 4 * 2) ** 0.25)
+    # copies: of three loops of each kernel, two are alike, one of them unrolled; one is unrolled there only
+    assert found["copies_equal_share"] == pytest.approx(2 / 3)
+    assert found["copies_equal_share_unrolled"] == 1 / 2
     assert found["verified_kernels"] == 1
 
 
@@ -205,7 +230,8 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     figures = "registers_ratio_geomean registers_ratio_p90 instructions_ratio_geomean instructions_ratio_p90".split()
     rolled = [f"rolled_{name}" for name in figures]
-    assert list(found) == [*figures, *rolled, "verified_kernels", "address_bits", "compilers", "kernels"]
+    copies = ["copies_equal_share", "copies_equal_share_unrolled"]
+    assert list(found) == [*figures, *rolled, *copies, "verified_kernels", "address_bits", "compilers", "kernels"]
     assert found["verified_kernels"] == len(found["kernels"]) == len(workloads.names())
     assert found["kernels"][0] == {
         "workload": "work",
@@ -214,8 +240,14 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
         "verified": True,
         "ours": {"registers": 10, "used": 8, "uniform_registers": 0, "predicates": 1, "instructions": 30},
         "ptxas": {"registers": 20, "uniform_registers": 0, "instructions": 60, "subroutine_instructions": 0},
+        "ours_rolled": {"registers": 10, "used": 8, "uniform_registers": 0, "predicates": 1, "instructions": 15},
         "ptxas_rolled": {"registers": 10, "uniform_registers": 0, "instructions": 30, "subroutine_instructions": 0},
-        "ratio": {"registers": 2, "instructions": 2, "rolled_registers": 1, "rolled_instructions": 1},
+        "loops": [
+            {"header": "A", "ours": 7, "theirs": 7},
+            {"header": "B", "ours": 1, "theirs": 3},
+            {"header": "C", "ours": 1, "theirs": 1},
+        ],
+        "ratio": {"registers": 2, "instructions": 2, "rolled_registers": 1, "rolled_instructions": 2},
         "mechanism": {"registers": "", "instructions": ""},
     }
 

@@ -39,7 +39,7 @@ def test_both_codes_are_counted() -> None:
     found = Evidence.of(
         kernel(f"add.s64 %rd1, %rd1, 4; ex2.approx.f32 %f9, %f8; {body}"), machine, MachineCode(10, 0, 4)
     )
-    counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=1, subroutines=9)
+    counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=(0, 1), subroutines=9)
     counted = replace(counted, moves=(0, 1), upper_halves=1, meeting=1, subroutine_calls=1, approximations=1)
     assert found == counted
 
@@ -52,7 +52,7 @@ def test_both_codes_are_counted() -> None:
         (evidence(wide=(0, 4)), 0.5, "joins accesses to 128 bits (4, ours 0)"),
         (evidence(branches=(6, 2)), 0.5, "predicates (2 branches, ours 6)"),
         (evidence(), 0.5, "more loads and addresses in flight"),
-        (evidence(uniform_bases=5), 1.9, "5 of its addresses add a uniform base"),
+        (evidence(uniform_bases=(2, 5)), 1.9, "5 of its addresses add a uniform register (ours 2)"),
         (evidence(), 1.9, "our schedule"),
     ],
 )
@@ -92,7 +92,9 @@ def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatc
         "target": "sm_80",
         "ours": {"registers": 10, "instructions": 30},
         "ptxas": {"registers": 20, "instructions": 60},
+        "ours_rolled": {"registers": 9, "instructions": 24},
         "ptxas_rolled": {"registers": 11, "instructions": 36},
+        "loops": [{"header": "$L", "ours": 1, "theirs": 7}, {"header": "$M", "ours": 7, "theirs": 7}],
         "ratio": {"instructions": 2.0, "rolled_instructions": 1.2},
         "mechanism": {"registers": "it unrolls", "instructions": "it copies"},
     }
@@ -106,8 +108,10 @@ def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatc
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"# By hand\n{compiler_page.MARKER}")
     assert "| registers, geometric mean | 1.25 |" in text
-    assert "| k | sm_80 | 10 | 20 | 11 | 0.50 | it unrolls |" in text
-    assert "| k | sm_80 | 30 | 60 | 36 | 0.50 | it copies |" in text
+    assert "| k | sm_80 | 10 | 20 | 0.50 | 9 | 11 | it unrolls |" in text
+    assert "| k | sm_80 | 30 | 60 | 0.50 | 24 | 36 | it copies |" in text
+    assert "| k | `$L` | sm_80 | 1 | 7 |" in text
+    assert "$M" not in text
     assert "Of 1 pairs of kernel and target, 1 differ in instructions by a factor above 1.6" in text
     assert "0 of them still do: none." in text
     assert "old" not in text

@@ -9,8 +9,9 @@
 - verified: kernels whose compiled version writes the same bits to global memory as the version with virtual registers,
   after every launch of the workload at size tiny, or the launch in the folder's ``launches.toml`` (see
   `warpreg.experiments.compiler.ptx_folder`); the workload's other kernels run with virtual registers.
-- rolled: the same for ``ptxas`` without loop unrolling, because here the front end unrolls
-  (`vendor_compiler.rolled_loops`).
+- rolled: the same without loop unrolling on both sides (`vendor_compiler.rolled_loops`; a target that does not unroll).
+- copies: loops of which both codes have equally many copies (`loop_copies`), as a share of all loops, and of those that
+  one of the compilers unrolls.
 
 A ratio is ``max(r, 1/r)`` of ours over theirs, so that errors in both directions do not cancel; the summaries cover all
 kernels on both targets, and the 90th percentile is interpolated linearly.
@@ -29,6 +30,7 @@ import numpy as np
 
 from warpreg import codegen, simt, workloads
 from warpreg.experiments.compiler.evidence import Evidence
+from warpreg.experiments.compiler.loop_copies import LoopCopies, loop_copies, our_counts, their_counts
 from warpreg.experiments.compiler.ptx_folder import ptx_files, read_launches
 from warpreg.experiments.compiler.vendor_compiler import MachineCode, assemble, ptxas_version
 from warpreg.experiments.runs.provenance import code_version
@@ -81,15 +83,17 @@ class Compared:
     verified: bool
     ours: OurCode
     theirs: MachineCode
+    ours_rolled: OurCode
     rolled: MachineCode
+    loops: tuple[LoopCopies, ...] = ()
     evidence: Evidence | None = None
 
     @property
     def ratios(self) -> dict[str, float]:
         """By figure, the ratio of both compilers, at least 1."""
         return {
-            f"{which}{figure}": ratio(getattr(self.ours, figure), getattr(code, figure))
-            for which, code in (("", self.theirs), (ROLLED, self.rolled))
+            f"{which}{figure}": ratio(getattr(ours, figure), getattr(theirs, figure))
+            for which, ours, theirs in (("", self.ours, self.theirs), (ROLLED, self.ours_rolled, self.rolled))
             for figure in FIGURES
         }
 
@@ -113,7 +117,9 @@ class Compared:
             "verified": self.verified,
             "ours": dataclasses.asdict(self.ours),
             "ptxas": self.theirs.as_dict(),
+            "ours_rolled": dataclasses.asdict(self.ours_rolled),
             "ptxas_rolled": self.rolled.as_dict(),
+            "loops": [dataclasses.asdict(loop) for loop in self.loops],
             "ratio": self.ratios,
             "mechanism": self.mechanisms,
         }
@@ -151,9 +157,18 @@ def summary(compared: Iterable[Compared]) -> dict[str, float | int]:
     for name in (f"{which}{figure}" for which in ("", ROLLED) for figure in FIGURES):
         ratios = [one.ratios[name] for one in compared]
         figures |= {f"{name}_ratio_geomean": geometric_mean(ratios), f"{name}_ratio_p90": percentile_90(ratios)}
+    copies = [loop for one in compared for loop in one.loops]
+    figures["copies_equal_share"] = _equal_share(copies)
+    figures["copies_equal_share_unrolled"] = _equal_share(loop for loop in copies if loop.is_unrolled)
     return figures | {
         "verified_kernels": len({(one.workload, one.kernel) for one in compared} - wrong),
     }
+
+
+def _equal_share(loops: Iterable[LoopCopies]) -> float:
+    """The share of loops with equally many copies on both sides; 1 without loops."""
+    equal = [loop.ours == loop.theirs for loop in loops]
+    return sum(equal) / len(equal) if equal else 1.0
 
 
 def ratio(ours: int, theirs: int) -> float:
@@ -188,13 +203,22 @@ def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable]
         theirs = assemble(path, target)
         rolled = assemble(path, target, unroll=False)
         options = codegen.CompileOptions(target=codegen.target(target), address_bits=address_bits)
+        apart = dataclasses.replace(options, target=dataclasses.replace(options.target, unrolls=False))
         compiled = {f.name: codegen.translate(module, f.name, options) for f in module.kernels}
         same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
         for kernel, code in compiled.items():
-            machine = theirs[kernel]
-            evidence = Evidence.of(code, machine, rolled[kernel])
-            ours = OurCode.of(code)
-            rows.append(Compared(name, kernel, target, kernel in same, ours, machine, rolled[kernel], evidence))
+            machine, plain = theirs[kernel], rolled[kernel]
+            alone = codegen.translate(module, kernel, apart)
+            virtual = codegen.build_kernel(module, kernel, predicate=True)
+            copies = loop_copies(
+                virtual, (our_counts(code), our_counts(alone)), (their_counts(machine), their_counts(plain))
+            )
+            rows.append(
+                Compared(
+                    name, kernel, target, kernel in same, OurCode.of(code), machine, OurCode.of(alone), plain,
+                    tuple(copies), Evidence.of(code, machine, plain),
+                )
+            )  # fmt: skip
     order = [f.name for f in module.kernels]
     return sorted(rows, key=lambda row: order.index(row.kernel))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warpreg.experiments.compiler.vendor_compiler import MachineCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Vector
+from warpreg.ir.operands import Address, Register, Vector
 
 THEIR_MEMORY = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|ATOM\w*|RED)(\.|$)")
 THEIR_BRANCHES = frozenset({"BRA", "BRX"})
@@ -34,18 +34,18 @@ OUTLIER = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Static counts.  Ours and theirs: memory instructions, those of 128 bits, branches, and moves (including constants
-    and uniform values).  Theirs: instructions with and without unrolling, accesses whose address adds a uniform
-    register, instructions and calls of linked subroutines, instructions for upper halves of 64-bit integers, and
-    reconvergence instructions.  Ours: calls of device functions in PTX, which we inline, and approximate functions that
-    preserve subnormals."""
+    """Static counts.  Ours and theirs: memory instructions, those of 128 bits, branches, moves (including constants
+    and uniform values), and accesses whose address adds a uniform register to another one.  Theirs: instructions with
+    and without unrolling, instructions and calls of linked subroutines, instructions for upper halves of 64-bit
+    integers, and reconvergence instructions.  Ours: calls of device functions in PTX, which we inline, and approximate
+    functions that preserve subnormals."""
 
     memory: tuple[int, int]
     wide: tuple[int, int]
     branches: tuple[int, int]
     unrolled: tuple[int, int]
     moves: tuple[int, int] = (0, 0)
-    uniform_bases: int = 0
+    uniform_bases: tuple[int, int] = (0, 0)
     subroutines: int = 0
     subroutine_calls: int = 0
     upper_halves: int = 0
@@ -70,7 +70,10 @@ class Evidence:
                 sum(i.opcode == "mov" for i in kernel.instructions()),
                 sum(bool(THEIR_MOVES.match(line.opcode)) for line in machine.code),
             ),
-            uniform_bases=sum(bool(UNIFORM_BASE.search(line.operands)) for line in theirs),
+            uniform_bases=(
+                sum(map(_adds_uniform, ours)),
+                sum(bool(UNIFORM_BASE.search(line.operands)) for line in theirs),
+            ),
             subroutines=machine.subroutine_instructions,
             subroutine_calls=sum(line.opcode.startswith("CALL") for line in machine.code),
             upper_halves=sum(bool(UPPER_HALF.match(line.opcode)) for line in machine.code),
@@ -84,8 +87,10 @@ class Evidence:
         if 1 / OUTLIER <= ratio <= OUTLIER:
             return ""
         if ratio > 1:
-            if self.uniform_bases:
-                return f"{self.uniform_bases} of its addresses add a uniform base, so one index serves several arrays"
+            ours, theirs = self.uniform_bases
+            if theirs > ours:
+                added = f"{theirs} of its addresses add a uniform register (ours {ours})"
+                return f"{added}, so one index serves several arrays"
             return "our schedule keeps more values in flight"
         if self._unrolls:
             return self._unrolling
@@ -139,6 +144,11 @@ class Evidence:
         most = max(found.values())
         shown = sorted((what for what, count in found.items() if 2 * count >= most > 0), key=lambda w: -found[w])
         return "; ".join(shown) or "its instructions do less"
+
+
+def _adds_uniform(instruction: Instruction) -> bool:
+    addresses = [o for o in instruction.operands if isinstance(o, Address) and o.uniform]
+    return any(isinstance(address.base, Register) for address in addresses)
 
 
 def _calls(kernel: Kernel) -> int:

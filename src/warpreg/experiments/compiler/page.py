@@ -24,6 +24,8 @@ SUMMARY = {
     "rolled_registers_ratio_p90": "registers, no unrolling, 90th percentile",
     "rolled_instructions_ratio_geomean": "instructions, no unrolling, geometric mean",
     "rolled_instructions_ratio_p90": "instructions, no unrolling, 90th percentile",
+    "copies_equal_share": "loops with as many copies, of all",
+    "copies_equal_share_unrolled": "loops with as many copies, of those unrolled on either side",
     "verified_kernels": "kernels verified",
 }
 
@@ -41,6 +43,8 @@ def tables(measured: Mapping[str, Mapping[str, Any]]) -> str:
         lines += ["", f"### Large differences: {name}", "", _large(measured[name]["kernels"])]
         for figure in FIGURES:
             lines += ["", f"### Outliers of {name}: {figure}", "", *_outliers(measured[name]["kernels"], figure)]
+    for name in names:
+        lines += ["", f"### Loops of {name} with other numbers of copies", "", *_loops(measured[name]["kernels"])]
     versions = measured[names[0]]["compilers"]
     return "\n".join([*lines, "", f"Measured with ptxas {versions['ptxas']}, warpreg {versions['warpreg']}.", ""])
 
@@ -55,20 +59,35 @@ def _large(rows: list[dict[str, Any]]) -> str:
     left = [row for row in far if row["ratio"][f"{ROLLED}instructions"] > FAR]
     named = [f"`{row['kernel']}` on {row['target']} ({row['ratio'][f'{ROLLED}instructions']:.2f})" for row in left]
     return (
-        f"Of {len(rows)} pairs of kernel and target, {len(far)} differ in instructions by a factor above {FAR}. When "
-        f"`ptxas` does not unroll loops, {len(left)} of them still do: {', '.join(named) or 'none'}."
+        f"Of {len(rows)} pairs of kernel and target, {len(far)} differ in instructions by a factor above {FAR}. "
+        f"Without unrolling on both sides, {len(left)} of them still do: {', '.join(named) or 'none'}."
     )
+
+
+def _loops(rows: list[dict[str, Any]]) -> list[str]:
+    """The loops of which the two codes have different numbers of copies, once if they agree on both targets."""
+    found: dict[tuple[str, str, int, int], list[str]] = {}
+    for row in rows:
+        for loop in row["loops"]:
+            if loop["ours"] != loop["theirs"]:
+                key = (row["kernel"], loop["header"], loop["ours"], loop["theirs"])
+                found.setdefault(key, []).append(row["target"])
+    lines = ["| kernel | loop | targets | Warpreg | ptxas |", "|---|---|---|---:|---:|"]
+    for (kernel, header, ours, theirs), targets in found.items():
+        lines.append(f"| {kernel} | `{header}` | {', '.join(targets)} | {ours} | {theirs} |")
+    return lines
 
 
 def _outliers(rows: list[dict[str, Any]], figure: str) -> list[str]:
     lines = [
-        "| kernel | target | Warpreg | ptxas | ptxas, no unrolling | ratio | cause |",
-        "|---|---|---:|---:|---:|---:|---|",
+        "| kernel | target | Warpreg | ptxas | ratio | no unrolling: Warpreg | ptxas | cause |",
+        "|---|---|---:|---:|---:|---:|---:|---|",
     ]
     for row in rows:
         if why := row["mechanism"][figure]:
-            ours, theirs, rolled = (row[code][figure] for code in ("ours", "ptxas", "ptxas_rolled"))
-            cells = [row["kernel"], row["target"], str(ours), str(theirs), str(rolled), f"{ours / theirs:.2f}", why]
+            ours, theirs = (row[code][figure] for code in ("ours", "ptxas"))
+            rolled = [str(row[code][figure]) for code in ("ours_rolled", "ptxas_rolled")]
+            cells = [row["kernel"], row["target"], str(ours), str(theirs), f"{ours / theirs:.2f}", *rolled, why]
             lines.append("| " + " | ".join(cells) + " |")
     return lines
 

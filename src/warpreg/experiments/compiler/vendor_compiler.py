@@ -17,6 +17,8 @@ USED = re.compile(r"Used (\d+) registers")
 SECTION = re.compile(r"\s*\.section\s+([^,\s]+)")
 LABEL = re.compile(r"([.$\w]+):\s*$")
 INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
+SOURCE = re.compile(r'\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
+PRAGMA = '\n.pragma "nounroll";\n'
 UNIFORM = re.compile(r"\bUR(\d+)")
 WIDE_PARTS = frozenset({"64", "WIDE"})
 TEXT = ".text."
@@ -38,11 +40,13 @@ class VendorToolError(WarpregError):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of a disassembly: the instruction's opcode and operands, and the labels right before it."""
+    """A line of a disassembly: the instruction's opcode and operands, the labels right before it, and the ``number`` of
+    the line of PTX that it comes from, 0 if unknown."""
 
     opcode: str
     operands: str
     labels: tuple[str, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +99,19 @@ def assemble(ptx_path: Path, architecture: str, *, unroll: bool = True) -> dict[
     """
     ptxas, nvdisasm = find_tool("ptxas"), find_tool("nvdisasm")
     with tempfile.TemporaryDirectory(prefix="warpreg-ptxas-") as folder:
-        cubin = Path(folder) / "kernel.cubin"
+        cubin, added = Path(folder) / "kernel.cubin", 0
         if not unroll:
             rolled = rolled_loops(ptx_path.read_text(encoding="utf-8"))
-            ptx_path = Path(folder) / ptx_path.name
+            ptx_path, added = Path(folder) / ptx_path.name, PRAGMA.count("\n")
             ptx_path.write_text(rolled, encoding="utf-8")
-        report = _output([str(ptxas), "-v", f"-arch={architecture}", "-o", str(cubin), str(ptx_path)])
-        listing = sections(_output([str(nvdisasm), "-c", str(cubin)]))
+        report = _output([str(ptxas), "-v", "-lineinfo", f"-arch={architecture}", "-o", str(cubin), str(ptx_path)])
+        listing = sections(_output([str(nvdisasm), "-c", "-gp", str(cubin)]), added)
     return {name: _machine_code(registers, listing[name]) for name, registers in reported_registers(report).items()}
 
 
 def rolled_loops(text: str) -> str:
     """The PTX of a module with a pragma that disables loop unrolling."""
-    return HEADER.sub(lambda found: f'{found[0]}\n.pragma "nounroll";\n', text, count=1)
+    return HEADER.sub(lambda found: found[0] + PRAGMA, text, count=1)
 
 
 def reported_registers(report: str) -> dict[str, int]:
@@ -122,19 +126,25 @@ def reported_registers(report: str) -> dict[str, int]:
     return registers
 
 
-def sections(disassembly: str) -> dict[str, list[Listed]]:
-    """Function name -> its instructions in order, from ``nvdisasm -c``, padding included."""
+def sections(disassembly: str, added: int = 0) -> dict[str, list[Listed]]:
+    """Function name -> its instructions in order, from ``nvdisasm -c``, padding included.
+
+    With ``-gp``, they have the lines of the PTX, less those that were ``added`` to its header.
+    """
     found: dict[str, list[Listed]] = {}
     code: list[Listed] = []
     labels: list[str] = []
+    number = 0
     for line in disassembly.splitlines():
         if section := SECTION.match(line):
-            labels = []
+            labels, number = [], 0
             code = found.setdefault(section[1].removeprefix(TEXT), []) if section[1].startswith(TEXT) else []
+        elif source := SOURCE.match(line):
+            number = int(source[1]) - added
         elif label := LABEL.match(line):
             labels.append(label[1])
         elif instruction := INSTRUCTION.match(line):
-            code.append(Listed(instruction[1], instruction[2].strip(), tuple(labels)))
+            code.append(Listed(instruction[1], instruction[2].strip(), tuple(labels), number))
             labels = []
     return found
 
