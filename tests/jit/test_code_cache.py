@@ -16,6 +16,7 @@ import pytest
 from warpreg.cache import store
 from warpreg.cache.directory import CacheWarning
 from warpreg.jit import recipe
+from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.compiler import compiler
 from warpreg.jit.natives import Function
 
@@ -82,13 +83,13 @@ class Cache:
         self._monkeypatch = monkeypatch
         monkeypatch.setenv("WARPREG_CACHE", str(folder))
         chosen = type(compiler())
-        build = chosen.outermost
+        begin = chosen.begin
 
-        def counted(self_: Any, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
+        def counted(self_: Any, graph: CallGraph, checked: bool) -> Any:
             self.builds += 1
-            return build(self_, function, signature, checked)
+            return begin(self_, graph, checked)
 
-        monkeypatch.setattr(chosen, "outermost", counted)
+        monkeypatch.setattr(chosen, "begin", counted)
 
     def entry(self, function: Function = total) -> Function:
         self._monkeypatch.setattr(recipe, "_loaded", {})

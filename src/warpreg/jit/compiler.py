@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
+from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.natives import Function
 from warpreg.jit.options import OPTIONS
 
@@ -19,14 +20,24 @@ class CompilerWarning(RuntimeWarning):
     """Compilation is slower than with the pinned version of numba."""
 
 
+class Compilation(Protocol):
+    """Compiles one entry point and what it calls."""
+
+    def inlined(self, function: Function) -> Any:
+        """The dispatcher of a function that compiled functions call."""
+
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+        """The dispatcher of a function called from Python, compiled for arguments of these numba types.
+
+        The dispatchers ``told`` then have the signatures of their functions.
+        """
+
+
 class Compiler(Protocol):
-    """Compiles functions to machine code; ``checked`` adds bounds checks of arrays."""
+    """Compiles functions to machine code."""
 
-    def inlined(self, checked: bool) -> Callable[[Function], Any]:
-        """A decorator for functions that compiled functions call."""
-
-    def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
-        """The dispatcher of a function called from Python, compiled for arguments of these numba types."""
+    def begin(self, graph: CallGraph, checked: bool) -> Compilation:
+        """A compilation of the functions of a graph; ``checked`` adds bounds checks of arrays."""
 
     def selecting(self) -> AbstractContextManager[None]:
         """In this context, compilation prefers conditional moves to branches."""
@@ -41,20 +52,27 @@ class Compiler(Protocol):
         """The dispatcher of a function from `dumped` code."""
 
 
+class PlainCompilation:
+    """numba's own ``njit`` through its documented interface."""
+
+    def __init__(self, checked: bool) -> None:
+        import numba
+
+        njit: Any = numba.njit
+        self._njit = functools.partial(njit, **OPTIONS, boundscheck=checked)
+
+    def inlined(self, function: Function) -> Any:
+        return self._njit()(function)
+
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+        return self._njit(signature)(function)
+
+
 class PlainCompiler:
-    """numba's own ``njit`` through its documented interface; machine code is not stored."""
+    """numba's own ``njit``; machine code is not stored."""
 
-    def inlined(self, checked: bool) -> Callable[[Function], Any]:
-        import numba
-
-        njit: Any = numba.njit
-        return cast("Callable[[Function], Any]", njit(**OPTIONS, boundscheck=checked))
-
-    def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
-        import numba
-
-        njit: Any = numba.njit
-        return njit(signature, **OPTIONS, boundscheck=checked)(function)
+    def begin(self, graph: CallGraph, checked: bool) -> PlainCompilation:
+        return PlainCompilation(checked)
 
     def selecting(self) -> AbstractContextManager[None]:
         import contextlib

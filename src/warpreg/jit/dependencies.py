@@ -63,18 +63,26 @@ class Fingerprint:
         self.text(label, f"function {self._seen.setdefault(function, len(self._seen))}")
         if is_known:
             return
+        self.visit(function)
+
+    def visit(self, function: Function) -> None:
+        """Add what a function consists of, and what it reaches."""
         make = native_of(function)
         if make is not None:
             self.value("native", make, function.__module__)
             self.file(getattr(make, "func", make).__module__)
             return
-        self.text("module", function.__module__)
+        self.text("module", self.module_of(function))
         self.text("marks", repr(sorted(name for name in vars(function) if not name.startswith("__"))))
         self._hash.update(_code_bytes(function.__code__))
         self.value("defaults", (function.__defaults__, function.__kwdefaults__), function.__module__)
         names = names_in(function.__code__)
         for name, value in named_values(function):
             self.value(name, value, function.__module__, names)
+
+    def module_of(self, function: Function) -> str:
+        """What counts of the module of a function."""
+        return function.__module__
 
     def value(self, label: str, value: Any, within: str, names: tuple[str, ...] = ()) -> None:
         """Add a value that the module ``within`` names; of a module, only attributes with these ``names``."""

@@ -2,9 +2,9 @@
 
 A core is about a hundred small functions that are inlined into one.  numba compiles every jitted function to machine
 code, and a caller once more together with all its callees; for a core, that discards more than a third of the first
-compilation.  Here, inner functions are kept as LLVM IR; `outermost` links and optimises all of them once.  numba also
-infers the type of every ``+`` and every index by trying rules one by one, anew in each function; here the results are
-cached while a core compiles.
+compilation.  Here, inner functions are kept as LLVM bitcode (`warpreg.jit.piecewise`); `outermost` links and optimises
+all of them once.  numba also infers the type of every ``+`` and every index by trying rules one by one, anew in each
+function; here the results are cached while a core compiles.
 
 numba has no interface for this.  The classes below take part in its pipeline, and some of its functions are patched
 during a compilation and restored afterwards.  Other versions of numba may differ; they use plain ``njit``.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
@@ -40,10 +40,13 @@ from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 from numba.np import arrayobj
 
+from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.fault_record import provide_record
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS
+from warpreg.jit.piecewise import Piecewise
+from warpreg.jit.rebuild import origin_of
 
 BARE_OPTIONS = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
 """Options without reference counts, which took 94% of the time of a replay (hooks receive arrays and allocate none),
@@ -68,15 +71,7 @@ NEEDED = (
 """The numba passes that such functions need."""
 
 
-class _Linking(JITCodeLibrary):
-    def add_linking_library(self, library: Any) -> None:
-        """Link a callee and everything that it links."""
-        for one in (library, *library._linking_libraries):
-            if one not in self._linking_libraries:
-                super().add_linking_library(one)
-
-
-class _Lowered(_Linking):
+class _Lowered(JITCodeLibrary):
     """A library that keeps one function as LLVM IR."""
 
     def finalize(self) -> None:
@@ -84,17 +79,17 @@ class _Lowered(_Linking):
         self._finalize_dynamic_globals()
         self._finalized = True
 
-    def _get_module_for_linking(self) -> Any:
-        return self._final_module
 
+class _Outermost(JITCodeLibrary):
+    """A library that links all functions that it reaches and optimises them together; only its own are visible from
+    outside.
+    """
 
-class _Outermost(_Linking):
-    """A library that links all callees and optimises them together; only its own functions are visible from outside."""
+    piecewise: Piecewise
 
     def finalize(self) -> None:
         self._own = {function.name for function in self.get_defined_functions()}
-        # numba's own functions come last: LLVM links only those that are referenced by then.
-        self._linking_libraries.sort(key=lambda one: not isinstance(one, _Lowered))
+        self.piecewise.link(self._final_module)
         super().finalize()
 
     def _optimize_final_module(self) -> None:
@@ -118,17 +113,34 @@ class _MakeLinkable(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         key = list[Any]().append
-        state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
+        state.targetctx.insert_user_function(key, state.cr.fndesc)
         state.cr = state.cr._replace(cfunc=key)
         return True
 
 
 class _OutermostPipeline(CompilerBase):
+    piecewise: Piecewise
+
     def define_pipelines(self) -> list[Any]:
-        return [_into(_Outermost, self.state)]
+        passes = _into(_Outermost, self.state)
+        self.state.library.piecewise = self.piecewise
+        return [passes]
 
 
 class _LoweredPipeline(CompilerBase):
+    piecewise: Piecewise
+
+    def compile_extra(self, func: Any) -> Any:
+        """Take a function from the cache, or else compile it."""
+        function, arguments = origin_of(func), tuple(self.state.args)
+        found = self.piecewise.found(function, arguments)
+        if found is not None:
+            return self.piecewise.result(found, self.state, list[Any]().append)
+        with self.piecewise.compiling(function) as asked:
+            compiled = super().compile_extra(func)
+        self.piecewise.keep(asked, arguments, compiled)
+        return compiled
+
     def define_pipelines(self) -> list[Any]:
         passes = _into(_Lowered, self.state)
         self.state.flags.no_compile = True
@@ -157,26 +169,42 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
     return passes
 
 
+class FastCompilation:
+    """One compilation: inner functions are lowered, or taken from the cache, and optimised where they are inlined."""
+
+    def __init__(self, graph: CallGraph, checked: bool) -> None:
+        self._checked = checked
+        self._piecewise = Piecewise(graph)
+
+    def inlined(self, function: Function) -> Any:
+        """The dispatcher of a function that compiled functions call."""
+        njit: Any = numba.njit
+        is_plain = function.__module__.startswith(PLAIN)
+        flags = {"no_rewrites": is_plain, "forceinline": not is_noinline(function), "boundscheck": self._checked}
+        pipeline = self._pipeline(_LoweredPipeline)
+        dispatcher = njit(no_cpython_wrapper=True, pipeline_class=pipeline, **flags, **BARE_OPTIONS)(function)
+        self._piecewise.add(origin_of(function), dispatcher)
+        return dispatcher
+
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+        """Compile a function and all its callees to machine code."""
+        njit: Any = numba.njit
+        pipeline = self._pipeline(_OutermostPipeline)
+        settings = {"no_rewrites": True, "pipeline_class": pipeline, "boundscheck": self._checked}
+        with _typed_once(), nullcontext() if self._checked else _counted_from_the_start(), self._piecewise.keeping():
+            dispatcher = njit(signature, **settings, **BARE_OPTIONS)(function)
+            self._piecewise.tell(told)
+            return dispatcher
+
+    def _pipeline(self, kind: type[CompilerBase]) -> type[CompilerBase]:
+        return type(kind.__name__, (kind,), {"piecewise": self._piecewise})
+
+
 class FastCompiler:
     """The `warpreg.jit.compiler.Compiler` for the supported version of numba."""
 
-    def inlined(self, checked: bool) -> Callable[[Function], Any]:
-        """Lower functions; they are optimised where they are inlined."""
-        njit: Any = numba.njit
-        settings = {"no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, "boundscheck": checked}
-
-        def compiled(function: Function) -> Any:
-            plain = function.__module__.startswith(PLAIN)
-            return njit(no_rewrites=plain, forceinline=not is_noinline(function), **settings, **BARE_OPTIONS)(function)
-
-        return compiled
-
-    def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
-        """Compile a function and all its callees to machine code."""
-        njit: Any = numba.njit
-        settings = {"no_rewrites": True, "pipeline_class": _OutermostPipeline, "boundscheck": checked}
-        with _typed_once(), nullcontext() if checked else _counted_from_the_start():
-            return njit(signature, **settings, **BARE_OPTIONS)(function)
+    def begin(self, graph: CallGraph, checked: bool) -> FastCompilation:
+        return FastCompilation(graph, checked)
 
     @contextmanager
     def selecting(self) -> Iterator[None]:

@@ -15,6 +15,14 @@ from warpreg.jit.dependencies import NOTHING_REPLACED, is_library, names_in
 from warpreg.jit.natives import Function, native_of
 from warpreg.jit.noinline import is_noinline
 
+ORIGIN = "origin"
+
+
+def origin_of(copy: Function) -> Function:
+    """The function that `rebuild` has copied."""
+    original: Function = vars(copy)[ORIGIN]
+    return original
+
 
 def rebuild(
     functions: Mapping[str, Function],
@@ -91,6 +99,7 @@ class _Rebuilder:
         copy.__module__ = function.__module__
         copy.__qualname__ = function.__qualname__
         vars(copy).update(vars(function))
+        vars(copy)[ORIGIN] = function
         self._done[function] = self._compiled(copy)
         attributes = names_in(code)
         names.update((name, self._value(names[name], attributes)) for name in attributes if name in names)

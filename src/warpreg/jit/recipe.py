@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.code_cache import kept
 from warpreg.jit.compiler import compiler
 from warpreg.jit.dependencies import Fingerprint
@@ -90,11 +91,13 @@ class Recipe:
 
         typeof: Any = numba.typeof
         fingerprint = Fingerprint(self.replaced)
-        settings = (*_surroundings(), type(compiler()).__name__, OPTIONS, self.mode, self.selects)
-        fingerprint.text("settings", repr(settings))
+        fingerprint.text("settings", repr(self._settings()))
         fingerprint.text("arguments", repr([_spelled(typeof(argument)) for argument in arguments]))
         fingerprint.function(self.entry)
         return fingerprint.digest
+
+    def _settings(self) -> tuple[Any, ...]:
+        return (*_surroundings(), type(compiler()).__name__, OPTIONS, self.mode, self.selects)
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Entry:
         import numba
@@ -112,13 +115,14 @@ class Recipe:
     def _build(self, digest: str, signature: tuple[Any, ...]) -> Any:
         from numba.core.errors import NumbaError
 
-        chosen, checked = compiler(), self.mode == "checked"
-        inlined = chosen.inlined(checked)
+        chosen = compiler()
+        graph = CallGraph(self.replaced, repr(self._settings()))
+        compilation = chosen.begin(graph, self.mode == "checked")
         plain: list[Function] = []
 
         def lowered(function: Function) -> Any:
             plain.append(function)
-            return inlined(function)
+            return compilation.inlined(function)
 
         built = rebuild({"entry": self.entry, **self.hooks}, lowered, self.replaced)
         entry = plain[0]
@@ -127,7 +131,7 @@ class Recipe:
         hooks = {name: built[name] for name in self.hooks}
         try:
             with chosen.selecting() if self.selects else nullcontext():
-                compiled = chosen.outermost(entry, signature, checked)
+                compiled = compilation.outermost(entry, signature, hooks.values())
         except NumbaError as error:
             raise CompileError(error, hooks) from error
         self.check(hooks)

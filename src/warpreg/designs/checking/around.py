@@ -13,7 +13,7 @@ from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKEN
 from warpreg.jit.fault_record import fault_record
-from warpreg.jit.guards import fail, require
+from warpreg.jit.guards import fail, plain, require
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import noinline
 
@@ -61,7 +61,7 @@ def around(name: str, hook: Function, way: Way) -> Function:
     if name not in ANSWERS:
 
         def happens(state: Any, program: Any, *rest: Any) -> None:
-            begin(caller, rest)
+            begin(plain(caller), rest)
             widths(program, rest)
             hook(state, program, *rest)
             finish(rest[-1])
@@ -72,7 +72,7 @@ def around(name: str, hook: Function, way: Way) -> Function:
     site = way.site
 
     def answers(state: Any, program: Any, *rest: Any) -> Any:
-        begin(caller, rest)
+        begin(plain(caller), rest)
         widths(program, rest)
         answer = hook(state, program, *rest)
         finish(rest[-1])
