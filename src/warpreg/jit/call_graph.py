@@ -1,14 +1,15 @@
 """Which functions an entry point reaches, each with a fingerprint of its own.
 
 The fingerprint of `warpreg.jit.dependencies` covers a function with all that it calls.  The one here covers a function
-without the functions that it calls, which are numbered; machine code of the function is then also valid where another
-function takes the place of one of them and returns the same type.
+without the functions that it calls, which are numbered, with their parameters; machine code of the function is then
+also valid where another function takes the place of one of them and returns the same type.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any, NamedTuple
 
 from warpreg.jit.dependencies import Fingerprint
@@ -29,15 +30,21 @@ class CallGraph:
 
     def __init__(self, replaced: Mapping[Function, Function], settings: str) -> None:
         self._replaced = replaced
-        self._settings = settings
+        self.settings = settings
         self._nodes: dict[Function, Node] = {}
         self._natives: dict[Function, str] = {}
+
+    def resolved(self, function: Function) -> Function:
+        """What takes the place of a function, or the function itself."""
+        while function in self._replaced:
+            function = self._replaced[function]
+        return function
 
     def node(self, function: Function) -> Node:
         """A function, which is no longer replaced."""
         if function not in self._nodes:
             own = _Own(self, self._replaced)
-            own.text("settings", self._settings)
+            own.text("settings", self.settings)
             own.visit(function)
             self._nodes[function] = Node(own.digest, tuple(own.callees))
         return self._nodes[function]
@@ -60,14 +67,17 @@ class _Own(Fingerprint):
         self.callees: list[Function] = []
 
     def function(self, function: Function, label: str = "function") -> None:
-        while function in self._replaced:
-            function = self._replaced[function]
+        function = self._graph.resolved(function)
         if native_of(function) is not None:
             self.text(label, self._graph.native(function))
             return
         if function not in self.callees:
             self.callees.append(function)
         self.text(label, f"callee {self.callees.index(function)}")
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.text("parameters", repr((names, code.co_argcount, code.co_flags & (CO_VARARGS | CO_VARKEYWORDS))))
+        self.value("defaults", (function.__defaults__, function.__kwdefaults__), function.__module__)
 
     def module_of(self, function: Function) -> str:
         """The module of one of the package's functions; that of a file differs with each edit."""

@@ -16,7 +16,7 @@ KIND = "cores"
 def kept(compiler: Compiler, function: Function, digest: str, classes: Sequence[type], build: Callable[[], Any]) -> Any:
     """The dispatcher of ``function`` from the cache, or else ``build()``, which is then stored.
 
-    The key is the function's name and the ``digest`` of all its dependencies.  ``classes`` as in `Compiler.dumped`.
+    The key is the function's name and the ``digest`` of all its dependencies.  ``classes`` as in `Compiler.loaded`.
     """
     key = f"{function.__name__}-{digest[:40]}"
     with collector_paused():
@@ -24,7 +24,7 @@ def kept(compiler: Compiler, function: Function, digest: str, classes: Sequence[
         if code is not None:
             return compiler.loaded(function, code, classes)
         built = build()
-        code = compiler.dumped(built, classes)
+        code = compiler.dumped(built)
         if code is not None:
             store.write(KIND, key, code)
         return built

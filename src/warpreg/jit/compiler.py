@@ -26,30 +26,35 @@ class Compilation(Protocol):
     def inlined(self, function: Function) -> Any:
         """The dispatcher of a function that compiled functions call."""
 
-    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+    def outermost(
+        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
+    ) -> Any:
         """The dispatcher of a function called from Python, compiled for arguments of these numba types.
 
-        The dispatchers ``told`` then have the signatures of their functions.
+        ``classes`` as in `Compiler.loaded`.  The dispatchers ``told`` then have the signatures of their functions.
         """
 
 
 class Compiler(Protocol):
     """Compiles functions to machine code."""
 
-    def begin(self, graph: CallGraph, checked: bool) -> Compilation:
-        """A compilation of the functions of a graph; ``checked`` adds bounds checks of arrays."""
+    def begin(self, graph: CallGraph, checked: bool, outside: Collection[Function], label: str) -> Compilation:
+        """A compilation of the functions of a graph; ``checked`` adds bounds checks of arrays.
+
+        ``outside``: hooks that are out of line.  ``label``: 32 or more characters that no other recipe has.
+        """
 
     def selecting(self) -> AbstractContextManager[None]:
         """In this context, compilation prefers conditional moves to branches."""
 
-    def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
-        """The machine code of a dispatcher as bytes, None if it cannot be stored.
+    def dumped(self, dispatcher: Any) -> bytes | None:
+        """The machine code of a dispatcher as bytes, None if it cannot be stored."""
+
+    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
+        """The dispatcher of a function from `dumped` code.
 
         ``classes`` are those of named tuples among the arguments; each is stored as its position.
         """
-
-    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        """The dispatcher of a function from `dumped` code."""
 
 
 class PlainCompilation:
@@ -64,14 +69,16 @@ class PlainCompilation:
     def inlined(self, function: Function) -> Any:
         return self._njit()(function)
 
-    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+    def outermost(
+        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
+    ) -> Any:
         return self._njit(signature)(function)
 
 
 class PlainCompiler:
     """numba's own ``njit``; machine code is not stored."""
 
-    def begin(self, graph: CallGraph, checked: bool) -> PlainCompilation:
+    def begin(self, graph: CallGraph, checked: bool, outside: Collection[Function], label: str) -> PlainCompilation:
         return PlainCompilation(checked)
 
     def selecting(self) -> AbstractContextManager[None]:
@@ -79,7 +86,7 @@ class PlainCompiler:
 
         return contextlib.nullcontext()
 
-    def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
+    def dumped(self, dispatcher: Any) -> bytes | None:
         return None
 
     def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:

@@ -16,7 +16,7 @@ import io
 import pickle
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import llvmlite.binding
 import numba
@@ -27,6 +27,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.registry import cpu_target
 from numba.core.serialize import NumbaPickler
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typed_passes import (
@@ -40,6 +41,8 @@ from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 from numba.np import arrayobj
 
+from warpreg.cache import store
+from warpreg.jit import units
 from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.fault_record import provide_record
 from warpreg.jit.natives import Function
@@ -47,6 +50,7 @@ from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS
 from warpreg.jit.piecewise import Piecewise
 from warpreg.jit.rebuild import origin_of
+from warpreg.jit.units import LABEL_LENGTH, PLACEHOLDER, Instance, Linker, relabelled
 
 BARE_OPTIONS = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
 """Options without reference counts, which took 94% of the time of a replay (hooks receive arrays and allocate none),
@@ -80,23 +84,74 @@ class _Lowered(JITCodeLibrary):
         self._finalized = True
 
 
-class _Outermost(JITCodeLibrary):
-    """A library that links all functions that it reaches and optimises them together; only its own are visible from
-    outside.
-    """
+class _Unit(JITCodeLibrary):
+    """A library that optimises all functions of a unit together; only its ``own`` are visible from outside."""
 
-    piecewise: Piecewise
-
-    def finalize(self) -> None:
-        self._own = {function.name for function in self.get_defined_functions()}
-        self.piecewise.link(self._final_module)
-        super().finalize()
+    own: Collection[str] = ()
 
     def _optimize_final_module(self) -> None:
         for function in self.get_defined_functions():
-            if function.name not in self._own:
+            if function.name not in self.own:
                 function.linkage = "internal"
         super()._optimize_final_module()
+
+    def _get_module_for_linking(self) -> Any:
+        """Nothing is linked to a unit, so that its symbols suffice."""
+        return llvmlite.binding.parse_assembly(_named(self.own))
+
+
+class _Outermost(_Unit):
+    """The unit of an entry point; ``apart``: those that stand apart from it."""
+
+    piecewise: Piecewise
+    apart: Sequence[_Part] = ()
+
+    def finalize(self) -> None:
+        self.own = {function.name for function in self.get_defined_functions()}
+        calls, linker = self.piecewise.called, self.piecewise.linker
+        self.apart = _emitted(linker, calls, self.codegen)
+        linker.link(self._final_module, calls)
+        super().finalize()
+
+
+class _Part(NamedTuple):
+    """A unit that stands apart: its symbol, its object code, and what keeps it loaded."""
+
+    symbol: str
+    code: bytes
+    library: Any
+
+
+def _emitted(linker: Linker, calls: Sequence[Instance], codegen: Any) -> list[_Part]:
+    """The units that stand apart from the one of the entry point, from the cache or emitted."""
+    return [_part(linker, one, linker.symbol(number), codegen) for number, one in enumerate(linker.apart(calls))]
+
+
+def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> _Part:
+    key = linker.key([instance], relabelled(symbol.encode(), linker.label, PLACEHOLDER).decode())
+    code = None if key is None else store.read(units.KIND, key)
+    if code is not None:
+        code = relabelled(code, PLACEHOLDER, linker.label)
+        return _Part(symbol, code, _loaded_unit(codegen, symbol, code))
+    library = _Unit(codegen, symbol)
+    library.own = (symbol,)
+    library.enable_object_caching()
+    linker.link(library._final_module, [instance], symbol)
+    library.finalize()
+    code = library._get_compiled_object()
+    if key is not None:
+        store.write(units.KIND, key, relabelled(code, linker.label, PLACEHOLDER))
+    return _Part(symbol, code, library)
+
+
+def _loaded_unit(codegen: Any, symbol: str, code: bytes) -> Any:
+    bitcode = llvmlite.binding.parse_assembly(_named((symbol,))).as_bitcode()
+    return codegen.unserialize_library((symbol, "object", (code, bitcode)))
+
+
+def _named(symbols: Collection[str]) -> str:
+    """A module that defines these symbols."""
+    return "\n".join(f'define void @"{symbol}"() {{ ret void }}' for symbol in symbols)
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -120,6 +175,13 @@ class _MakeLinkable(LoweringPass):
 
 class _OutermostPipeline(CompilerBase):
     piecewise: Piecewise
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile an entry point, and remember what it calls."""
+        with self.piecewise.compiling(origin_of(func)) as asked:
+            compiled = super().compile_extra(func)
+        self.piecewise.keep_entry(asked, tuple(self.state.args), compiled)
+        return compiled
 
     def define_pipelines(self) -> list[Any]:
         passes = _into(_Outermost, self.state)
@@ -172,9 +234,9 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
 class FastCompilation:
     """One compilation: inner functions are lowered, or taken from the cache, and optimised where they are inlined."""
 
-    def __init__(self, graph: CallGraph, checked: bool) -> None:
+    def __init__(self, graph: CallGraph, checked: bool, outside: Collection[Function], label: str) -> None:
         self._checked = checked
-        self._piecewise = Piecewise(graph)
+        self._piecewise = Piecewise(graph, outside, label[:LABEL_LENGTH])
 
     def inlined(self, function: Function) -> Any:
         """The dispatcher of a function that compiled functions call."""
@@ -186,15 +248,42 @@ class FastCompilation:
         self._piecewise.add(origin_of(function), dispatcher)
         return dispatcher
 
-    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
-        """Compile a function and all its callees to machine code."""
+    def outermost(
+        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
+    ) -> Any:
+        """Compile a function and all its callees to machine code, or find it where only units apart have changed."""
+        with _typed_once(), nullcontext() if self._checked else _counted_from_the_start(), self._piecewise.keeping():
+            made = self._found(function, signature, classes) or self._made(function, signature, classes)
+            self._piecewise.tell(told)
+            return made
+
+    def _found(self, function: Function, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
+        linker, origin = self._piecewise.linker, origin_of(function)
+        calls = self._piecewise.calls_of_entry(origin, signature) if linker.has_parts else None
+        key = self._piecewise.key_of_entry(origin, signature, calls) if calls is not None else None
+        code = store.read(units.KIND, key) if key is not None else None
+        if calls is None or code is None:
+            return None
+        parts = _emitted(linker, calls, cpu_target.target_context.codegen())
+        return _dispatcher(function, relabelled(code, PLACEHOLDER, linker.label), parts, classes)
+
+    def _made(self, function: Function, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
         njit: Any = numba.njit
         pipeline = self._pipeline(_OutermostPipeline)
         settings = {"no_rewrites": True, "pipeline_class": pipeline, "boundscheck": self._checked}
-        with _typed_once(), nullcontext() if self._checked else _counted_from_the_start(), self._piecewise.keeping():
-            dispatcher = njit(signature, **settings, **BARE_OPTIONS)(function)
-            self._piecewise.tell(told)
-            return dispatcher
+        made = njit(signature, **settings, **BARE_OPTIONS)(function)
+        (result,) = made.overloads.values()
+        if result.library.has_dynamic_globals:
+            return made
+        buffer = io.BytesIO()
+        _Pickler(buffer, classes).dump(result._reduce())
+        _set_code(made, buffer.getvalue(), result.library.apart)
+        linker, origin = self._piecewise.linker, origin_of(function)
+        calls = self._piecewise.calls_of_entry(origin, signature) if linker.has_parts else None
+        key = self._piecewise.key_of_entry(origin, signature, calls) if calls is not None else None
+        if key is not None:
+            store.write(units.KIND, key, relabelled(buffer.getvalue(), linker.label, PLACEHOLDER))
+        return made
 
     def _pipeline(self, kind: type[CompilerBase]) -> type[CompilerBase]:
         return type(kind.__name__, (kind,), {"piecewise": self._piecewise})
@@ -203,8 +292,8 @@ class FastCompilation:
 class FastCompiler:
     """The `warpreg.jit.compiler.Compiler` for the supported version of numba."""
 
-    def begin(self, graph: CallGraph, checked: bool) -> FastCompilation:
-        return FastCompilation(graph, checked)
+    def begin(self, graph: CallGraph, checked: bool, outside: Collection[Function], label: str) -> FastCompilation:
+        return FastCompilation(graph, checked, outside, label)
 
     @contextmanager
     def selecting(self) -> Iterator[None]:
@@ -221,26 +310,41 @@ class FastCompiler:
             for option in _FEWER_GUESSES:
                 llvmlite.binding.set_option("", f"-{option}=true")
 
-    def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
+    def dumped(self, dispatcher: Any) -> bytes | None:
         """The format of numba's own cache, except for the classes of arguments, which need not be importable."""
-        (result,) = dispatcher.overloads.values()
-        if result.library.has_dynamic_globals:
-            return None
-        buffer = io.BytesIO()
-        _Pickler(buffer, classes).dump(result._reduce())
-        return buffer.getvalue()
+        code: bytes | None = vars(dispatcher).get(CODE)
+        return code
 
     def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
         """Load without numba's own cache, which would first import and register all that it can compile, including the
         linear algebra of SciPy; that takes a third of a second.
         """
-        njit: Any = numba.njit
         provide_record()
-        dispatcher = njit(**OPTIONS)(function)
-        rebuild: Any = CompileResult._rebuild
-        dispatcher.add_overload(rebuild(dispatcher.targetctx, *_Unpickler(io.BytesIO(code), classes).load()))
-        dispatcher.disable_compile()
-        return dispatcher
+        entry, parts = pickle.loads(code)
+        codegen = cpu_target.target_context.codegen()
+        loaded = [_Part(symbol, part, _loaded_unit(codegen, symbol, part)) for symbol, part in parts]
+        return _dispatcher(function, entry, loaded, classes)
+
+
+CODE = "warpreg_code"
+"""The attribute of a dispatcher with its machine code."""
+
+
+def _set_code(dispatcher: Any, entry: bytes, parts: Sequence[_Part]) -> None:
+    vars(dispatcher)[CODE] = pickle.dumps((entry, [(part.symbol, part.code) for part in parts]), protocol=4)
+
+
+def _dispatcher(function: Function, entry: bytes, parts: Sequence[_Part], classes: Sequence[type]) -> Any:
+    """The dispatcher of an entry point from its machine code; what stands apart from it is loaded."""
+    njit: Any = numba.njit
+    dispatcher = njit(**OPTIONS)(function)
+    rebuild: Any = CompileResult._rebuild
+    result = rebuild(dispatcher.targetctx, *_Unpickler(io.BytesIO(entry), classes).load())
+    vars(result.library)["apart"] = parts
+    dispatcher.add_overload(result)
+    dispatcher.disable_compile()
+    _set_code(dispatcher, entry, parts)
+    return dispatcher
 
 
 _FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"

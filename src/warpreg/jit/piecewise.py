@@ -8,13 +8,11 @@ hook, and nothing that calls it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-import llvmlite.binding
 from numba.core import funcdesc, typing
 from numba.core.compiler import compile_result
 from numba.core.errors import NumbaError
@@ -22,11 +20,12 @@ from numba.core.errors import NumbaError
 from warpreg.jit import pieces, type_book
 from warpreg.jit.call_graph import CallGraph, key_of
 from warpreg.jit.natives import Function
-from warpreg.jit.pieces import OWN, Call, Piece, called
+from warpreg.jit.pieces import Call, Piece
 from warpreg.jit.type_book import NoTextError, digest_of, type_of
+from warpreg.jit.units import Instance, Linker, bitcode_of
 
-llvm: Any = llvmlite.binding
 Types = tuple[Any, ...]
+ENTRY = "entry"
 
 
 class Wanted(NamedTuple):
@@ -36,38 +35,36 @@ class Wanted(NamedTuple):
     arguments: Types
 
 
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """A compiled function: its symbol in this process, the type of its result, its bitcode and the calls in it."""
-
-    name: str
-    wanted: Wanted
-    result: Any
-    code: bytes
-    calls: Sequence[Instance]
-
-
 @dataclass(eq=False)
-class _Asked:
+class Asked:
     """What a function that is being compiled has called so far."""
 
     function: Function
-    calls: dict[Wanted, Any] = field(default_factory=dict)
+    calls: dict[Wanted, Instance | None] = field(default_factory=dict)
     is_complete: bool = True
+
+    @property
+    def instances(self) -> list[Instance]:
+        """The functions that it calls, in the order in which their types were inferred."""
+        return [one for one in self.calls.values() if one is not None]
 
 
 class Piecewise:
-    """One compilation of an entry point."""
+    """One compilation of an entry point.
 
-    def __init__(self, graph: CallGraph) -> None:
+    ``outside``: hooks that are out of line; ``label``: unique to the entry point.
+    """
+
+    def __init__(self, graph: CallGraph, outside: Collection[Function], label: str) -> None:
         self._graph = graph
         self._dispatchers: dict[Function, Any] = {}
         self._instances: dict[Wanted, Instance] = {}
         self._by_name: dict[str, Instance] = {}
         self._open: set[Wanted] = set()
         self._absent: set[Wanted] = set()
-        self._compiling: list[_Asked] = []
+        self._compiling: list[Asked] = []
         self._keeps = False
+        self.linker = Linker(self._by_name, outside, label, graph.settings)
 
     def add(self, function: Function, dispatcher: Any) -> None:
         """The dispatcher of a function."""
@@ -107,20 +104,32 @@ class Piecewise:
             self._absent.add(wanted)
         return instance
 
-    def _look_up(self, wanted: Wanted) -> Instance | None:
+    def calls_of_entry(self, function: Function, arguments: Types) -> list[Instance] | None:
+        """What the entry point calls; None if that is not known before it is compiled."""
+        key = self._key(function, arguments, ENTRY)
+        found = () if key is None else pieces.stored(key)
+        known = (self._as_before(piece.calls, self._graph.node(function).callees) for piece in found)
+        return next((calls for calls in known if calls is not None), None)
+
+    def key_of_entry(self, function: Function, arguments: Types, calls: Sequence[Instance]) -> str | None:
+        """The key of the unit of the entry point; None if another process would not find the same."""
+        key = self._key(function, arguments, ENTRY)
+        return None if key is None else self.linker.key(calls, key)
+
+    def _key(self, function: Function, arguments: Types, *kind: str) -> str | None:
         try:
-            digests = tuple(map(digest_of, wanted.arguments))
+            return key_of(self._graph.node(function), (*kind, *map(digest_of, arguments)))
         except NoTextError:
             return None
-        node = self._graph.node(wanted.function)
-        for piece in pieces.stored(key_of(node, digests)):
-            calls = self._as_before(piece.calls, node.callees)
+
+    def _look_up(self, wanted: Wanted) -> Instance | None:
+        key = self._key(*wanted)
+        for piece in () if key is None else pieces.stored(key):
+            calls = self._as_before(piece.calls, self._graph.node(wanted.function).callees)
             result = type_of(piece.result)
             if calls is not None and result is not None:
                 name = f"warpreg.{len(self._by_name)}"
-                return self._instances.setdefault(
-                    wanted, self._registered(Instance(name, wanted, result, piece.code, calls))
-                )
+                return self._registered(Instance(name, *wanted, result, piece.code, calls, True))
         return None
 
     def _as_before(self, calls: Sequence[Call], callees: Sequence[Function]) -> list[Instance] | None:
@@ -151,21 +160,21 @@ class Piecewise:
         return self._instances.get(Wanted(function, arguments))
 
     def _registered(self, instance: Instance) -> Instance:
+        """Remember an instance, unless another one has been made in the meantime."""
         self._by_name[instance.name] = instance
-        return instance
+        return self._instances.setdefault(Wanted(instance.function, instance.arguments), instance)
 
     def result(self, instance: Instance, state: Any, key: Any) -> Any:
         """What numba expects of a compilation."""
         external: Any = funcdesc.ExternalFunctionDescriptor
-        description = external(instance.name, instance.result, instance.wanted.arguments)
+        description = external(instance.name, instance.result, instance.arguments)
         state.targetctx.insert_user_function(key, description)
-        signature = cast(Any, typing).signature(instance.result, *instance.wanted.arguments)
         return cast(Any, compile_result)(
             typing_context=state.typingctx,
             target_context=state.targetctx,
             entry_point=key,
             typing_error=None,
-            signature=signature,
+            signature=cast(Any, typing).signature(instance.result, *instance.arguments),
             objectmode=False,
             fndesc=description,
             library=None,
@@ -189,9 +198,9 @@ class Piecewise:
             self._keeps = False
 
     @contextmanager
-    def compiling(self, function: Function) -> Iterator[_Asked]:
+    def compiling(self, function: Function) -> Iterator[Asked]:
         """While a function compiles: what it calls."""
-        asked = _Asked(function)
+        asked = Asked(function)
         in_progress = {one.function for one in self._compiling} - {function}
         self._compiling.append(asked)
         if not in_progress.isdisjoint(self._graph.node(function).callees):
@@ -202,97 +211,40 @@ class Piecewise:
         finally:
             self._compiling.pop()
 
-    def keep(self, asked: _Asked, arguments: Types, compiled: Any) -> None:
+    @property
+    def called(self) -> list[Instance]:
+        """What the function that is being compiled calls."""
+        return self._compiling[-1].instances
+
+    def keep(self, asked: Asked, arguments: Types, compiled: Any) -> None:
         """Take over what numba has compiled, and store it if other processes can use it."""
-        wanted = Wanted(asked.function, arguments)
-        calls = [one for one in asked.calls.values() if one is not None]
-        code, is_alone = _piece(compiled, calls)
+        code, is_alone = bitcode_of(compiled, asked.instances)
+        result = compiled.signature.return_type
+        is_kept = is_alone and self._store(self._key(asked.function, arguments), asked, result, code)
         name = compiled.fndesc.llvm_func_name
-        instance = self._registered(Instance(name, wanted, compiled.signature.return_type, code, calls))
-        self._instances[wanted] = instance
-        if not (self._keeps and is_alone and asked.is_complete and len(calls) == len(asked.calls)):
-            return
-        node = self._graph.node(asked.function)
+        self._registered(Instance(name, asked.function, arguments, result, code, asked.instances, is_kept))
+
+    def keep_entry(self, asked: Asked, arguments: Types, compiled: Any) -> None:
+        """Store what the entry point calls."""
+        self._store(self._key(asked.function, arguments, ENTRY), asked, compiled.signature.return_type, b"")
+
+    def _store(self, key: str | None, asked: Asked, result: Any, code: bytes) -> bool:
+        """Store a piece; returns whether other processes can find it."""
+        calls, callees = asked.instances, self._graph.node(asked.function).callees
+        if key is None or not (self._keeps and asked.is_complete and len(calls) == len(asked.calls)):
+            return False
         try:
-            digests = tuple(map(digest_of, arguments))
             made = [
-                Call(
-                    node.callees.index(one.wanted.function),
-                    tuple(map(digest_of, one.wanted.arguments)),
-                    digest_of(one.result),
-                )
+                Call(callees.index(one.function), tuple(map(digest_of, one.arguments)), digest_of(one.result))
                 for one in calls
             ]
-            piece = Piece(tuple(made), digest_of(instance.result), code)
+            piece = Piece(tuple(made), digest_of(result), code)
         except (NoTextError, ValueError):
-            return
+            return False
         for digest in {piece.result, *(one for call in made for one in (*call.arguments, call.result))}:
             type_book.keep(digest)
-        pieces.keep(key_of(node, digests), piece)
-
-    # Link.
-
-    def link(self, module: Any) -> None:
-        """Link all instances that a module reaches to it."""
-        names: dict[Instance, str] = {}
-        left = _declared(module, self._by_name)
-        for instance in left:
-            _rename(module, instance.name, self._final(instance, names))
-        done: set[Instance] = set()
-        while left:
-            instance = left.pop()
-            if instance in done:
-                continue
-            done.add(instance)
-            piece = llvm.parse_bitcode(instance.code)
-            _rename(piece, OWN, self._final(instance, names))
-            for number, call in enumerate(instance.calls):
-                if _rename(piece, called(number), self._final(call, names)):
-                    left.append(call)
-            for other in _declared(piece, self._by_name):
-                _rename(piece, other.name, self._final(other, names))
-                left.append(other)
-            module.link_in(piece)
-
-    def _final(self, instance: Instance, names: dict[Instance, str]) -> str:
-        if instance not in names:
-            short = re.sub(r"\W", "_", instance.wanted.function.__name__, flags=re.ASCII)
-            names[instance] = f"{short}.{len(names)}"
-        return names[instance]
-
-
-def _piece(compiled: Any, calls: Sequence[Instance]) -> tuple[bytes, bool]:
-    """The bitcode of a function, and whether other processes can use it."""
-    library = compiled.library
-    module = library._final_module
-    own = {function.name for function in module.functions if not function.is_declaration}
-    for other in library._linking_libraries:
-        module.link_in(other._get_module_for_linking(), preserve=True)
-    for function in module.functions:
-        if not function.is_declaration and function.name not in own:
-            function.linkage = "internal"
-    is_alone = not library._dynamic_globals and not compiled.environment.consts
-    for value in module.global_variables:
-        is_alone = is_alone and not value.name.startswith("numba.dynamic.globals")
-        if is_alone and value.name.startswith("_ZN08NumbaEnv") and not value.is_declaration:
-            value.linkage = "internal"
-    _rename(module, compiled.fndesc.llvm_func_name, OWN)
-    for number, call in enumerate(calls):
-        _rename(module, call.name, called(number))
-    return module.as_bitcode(), is_alone
-
-
-def _rename(module: Any, before: str, after: str) -> bool:
-    """Rename a function; returns whether the module has it."""
-    try:
-        module.get_function(before).name = after
-    except NameError:
-        return False
-    return True
-
-
-def _declared(module: Any, by_name: dict[str, Instance]) -> list[Instance]:
-    return [by_name[one.name] for one in module.functions if one.is_declaration and one.name in by_name]
+        pieces.keep(key, piece)
+        return True
 
 
 def _digest(kind: Any) -> str | None:

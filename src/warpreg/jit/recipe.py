@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from warpreg.jit.code_cache import kept
 from warpreg.jit.compiler import compiler
 from warpreg.jit.dependencies import Fingerprint
 from warpreg.jit.natives import Function
+from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS, Mode
 from warpreg.jit.rebuild import as_it_is, rebuild
 from warpreg.jit.type_keys import kind
@@ -108,16 +109,17 @@ class Recipe:
         if key not in _by_digest:
             signature = tuple(typeof(argument) for argument in arguments)
             classes = list(dict.fromkeys(one for argument in arguments for one in _classes(argument)))
-            make = functools.partial(self._build, digest, signature)
+            make = functools.partial(self._build, digest, signature, classes)
             _by_digest[key] = kept(compiler(), self.entry, digest, classes, make)
         return _by_digest[key]
 
-    def _build(self, digest: str, signature: tuple[Any, ...]) -> Any:
+    def _build(self, digest: str, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
         from numba.core.errors import NumbaError
 
         chosen = compiler()
         graph = CallGraph(self.replaced, repr(self._settings()))
-        compilation = chosen.begin(graph, self.mode == "checked")
+        outside = {hook for hook in map(graph.resolved, self.hooks.values()) if is_noinline(hook)}
+        compilation = chosen.begin(graph, self.mode == "checked", outside, digest)
         plain: list[Function] = []
 
         def lowered(function: Function) -> Any:
@@ -131,7 +133,7 @@ class Recipe:
         hooks = {name: built[name] for name in self.hooks}
         try:
             with chosen.selecting() if self.selects else nullcontext():
-                compiled = compilation.outermost(entry, signature, hooks.values())
+                compiled = compilation.outermost(entry, signature, classes, hooks.values())
         except NumbaError as error:
             raise CompileError(error, hooks) from error
         self.check(hooks)
