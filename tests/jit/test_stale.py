@@ -47,7 +47,8 @@ entries = {
     "path rfc": (path_core.walk, hooked("rfc")), "schedule rc": (schedule_core.walk, hooked("rc")),
     "split": (split_warps.split, {}), "feed": (feed.split, {}), "traffic": (traffic.drive, {}),
     "copies": (between_launches.copy_from_host, {}),
-    "on edges": (edge_walk.expand, {}), "core": (timing.alone, core), "core rfc": (timing.with_designs, core | rfc),
+    "on edges": (edge_walk.expand, {}), "core": (timing.with_designs, core),
+    "core rfc": (timing.with_designs, core | rfc),
 }
 keys = {}
 for name, (entry, replaced) in entries.items():

@@ -110,7 +110,7 @@ class _Outermost(_Unit):
         self.own = {function.name for function in self.get_defined_functions()}
         calls, linker = self.piecewise.called, self.piecewise.linker
         self.apart = _emitted(linker, calls, self.codegen)
-        linker.link(self._final_module, calls)
+        linker.link_entry(self._final_module, calls)
         super().finalize()
 
 
@@ -128,7 +128,7 @@ def _emitted(linker: Linker, calls: Sequence[Instance], codegen: Any) -> list[_P
 
 
 def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> _Part:
-    key = linker.key([instance], relabelled(symbol.encode(), linker.label, PLACEHOLDER).decode())
+    key = linker.key([instance], relabelled(symbol.encode(), linker.label, PLACEHOLDER).decode(), instance)
     code = None if key is None else store.read(units.KIND, key)
     if code is not None:
         code = relabelled(code, PLACEHOLDER, linker.label)
@@ -136,7 +136,7 @@ def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> _Par
     library = _Unit(codegen, symbol)
     library.own = (symbol,)
     library.enable_object_caching()
-    linker.link(library._final_module, [instance], symbol)
+    linker.link_part(library._final_module, instance, symbol)
     library.finalize()
     code = library._get_compiled_object()
     if key is not None:
@@ -253,6 +253,7 @@ class FastCompilation:
     ) -> Any:
         """Compile a function and all its callees to machine code, or find it where only units apart have changed."""
         with _typed_once(), nullcontext() if self._checked else _counted_from_the_start(), self._piecewise.keeping():
+            self._piecewise.know_records(signature)
             made = self._found(function, signature, classes) or self._made(function, signature, classes)
             self._piecewise.tell(told)
             return made

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from warpreg.cache import store
 
 KIND = "pieces"
-VARIANTS = 8
-"""Pieces of one function and types that are kept: they differ in what its calls return."""
+VARIANTS = 16
+"""Pieces of one function and types that are kept: what its calls return, or the records that it uses, differ."""
 
 
 class Call(NamedTuple):
@@ -24,14 +24,23 @@ class Call(NamedTuple):
     result: str
 
 
+class Use(NamedTuple):
+    """A use of a sealed record (`warpreg.jit.sealed`): its class, the field, and a digest of what that depends on."""
+
+    record: str
+    field: str
+    digest: str
+
+
 class Piece(NamedTuple):
-    """A function: its calls in the order in which their types were inferred, the digest of the type of its result, and
-    its bitcode, in which it is the symbol `OWN` and its calls are the symbols `called`.
+    """A function: its calls in the order in which their types were inferred, the digest of the type of its result, its
+    bitcode, in which it is the symbol `OWN` and its calls are the symbols `called`, and its uses of sealed records.
     """
 
     calls: tuple[Call, ...]
     result: str
     code: bytes
+    uses: tuple[Use, ...]
 
 
 OWN = "own"
@@ -48,13 +57,15 @@ def stored(key: str) -> tuple[Piece, ...]:
     if data is None:
         return ()
     found = pickle.loads(data)
-    return tuple(Piece(tuple(Call(*call) for call in calls), result, code) for calls, result, code in found)
+    return tuple(
+        Piece(tuple(Call(*call) for call in calls), result, code, tuple(Use(*use) for use in uses))
+        for calls, result, code, uses in found
+    )
 
 
 def keep(key: str, piece: Piece) -> None:
     """Store one more piece with a key."""
-    others = [one for one in stored(key) if one.calls != piece.calls]
-    plain = [
-        ([tuple(call) for call in calls], result, code) for calls, result, code in (piece, *others[: VARIANTS - 1])
-    ]
+    others = [one for one in stored(key) if (one.calls, one.uses) != (piece.calls, piece.uses)]
+    kept = piece, *others[: VARIANTS - 1]
+    plain = [(list(map(tuple, one.calls)), one.result, one.code, list(map(tuple, one.uses))) for one in kept]
     store.write(KIND, key, pickle.dumps(plain, protocol=4))

@@ -8,12 +8,13 @@ hook, and nothing that calls it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from numba.core import funcdesc, typing
+from numba.core import funcdesc, types, typing
 from numba.core.compiler import compile_result
 from numba.core.errors import NumbaError
 
@@ -21,6 +22,7 @@ from warpreg.jit import pieces, type_book
 from warpreg.jit.call_graph import CallGraph, key_of
 from warpreg.jit.natives import Function
 from warpreg.jit.pieces import Call, Piece
+from warpreg.jit.sealed import digest_up_to, place_of, sealed_type, watched
 from warpreg.jit.type_book import NoTextError, digest_of, type_of
 from warpreg.jit.units import Instance, Linker, bitcode_of
 
@@ -41,6 +43,7 @@ class Asked:
 
     function: Function
     calls: dict[Wanted, Instance | None] = field(default_factory=dict)
+    uses: dict[tuple[Any, str], None] = field(default_factory=dict)
     is_complete: bool = True
 
     @property
@@ -64,6 +67,7 @@ class Piecewise:
         self._absent: set[Wanted] = set()
         self._compiling: list[Asked] = []
         self._keeps = False
+        self._sealed: dict[str, Any] = {}
         self.linker = Linker(self._by_name, outside, label, graph.settings)
 
     def add(self, function: Function, dispatcher: Any) -> None:
@@ -118,13 +122,15 @@ class Piecewise:
 
     def _key(self, function: Function, arguments: Types, *kind: str) -> str | None:
         try:
-            return key_of(self._graph.node(function), (*kind, *map(digest_of, arguments)))
+            return key_of(self._graph.node(function), (*kind, *map(self._digest_of, arguments)))
         except NoTextError:
             return None
 
     def _look_up(self, wanted: Wanted) -> Instance | None:
         key = self._key(*wanted)
         for piece in () if key is None else pieces.stored(key):
+            if not all(map(self._is_used_alike, piece.uses)):
+                continue
             calls = self._as_before(piece.calls, self._graph.node(wanted.function).callees)
             result = type_of(piece.result)
             if calls is not None and result is not None:
@@ -136,7 +142,7 @@ class Piecewise:
         """The instances of these calls; None if one no longer returns the type that it returned."""
         made: list[Instance] = []
         for call in calls:
-            arguments = tuple(map(type_of, call.arguments))
+            arguments = tuple(map(self._type_of, call.arguments))
             if None in arguments:
                 return None
             instance = self._instance(callees[call.callee], arguments)
@@ -158,6 +164,32 @@ class Piecewise:
         finally:
             self._compiling = compiling
         return self._instances.get(Wanted(function, arguments))
+
+    # Types.
+
+    def know_records(self, arguments: Types) -> None:
+        """Named tuples among the arguments of the entry point are those that sealed records may refer to."""
+        for kind in arguments:
+            if hasattr(kind, "instance_class"):
+                self._sealed[_sealed_digest(kind)] = sealed_type()(kind)
+
+    def _digest_of(self, kind: Any) -> str:
+        """The digest of a type.  Raises NoTextError."""
+        return _sealed_digest(kind.record) if isinstance(kind, sealed_type()) else digest_of(kind)
+
+    def _type_of(self, digest: str) -> Any:
+        return self._sealed.get(digest) or type_of(digest)
+
+    def _use(self, kind: Any, name: str) -> pieces.Use:
+        """What a function depends on that uses a field of a sealed record.  Raises NoTextError."""
+        return pieces.Use(_sealed_digest(kind.record), name, digest_up_to(kind.record, name, digest_of))
+
+    def _is_used_alike(self, use: pieces.Use) -> bool:
+        kind = self._sealed.get(use.record)
+        try:
+            return kind is not None and use.field in ("", *kind.record.fields) and self._use(kind, use.field) == use
+        except NoTextError:
+            return False
 
     def _registered(self, instance: Instance) -> Instance:
         """Remember an instance, unless another one has been made in the meantime."""
@@ -207,9 +239,14 @@ class Piecewise:
             for one in self._compiling:  # functions that call each other have no order in which to look them up
                 one.is_complete = False
         try:
-            yield asked
+            with watched(self._note_use):
+                yield asked
         finally:
             self._compiling.pop()
+
+    def _note_use(self, kind: Any, name: str) -> None:
+        if self._compiling:
+            self._compiling[-1].uses[kind, name] = None
 
     @property
     def called(self) -> list[Instance]:
@@ -218,6 +255,8 @@ class Piecewise:
 
     def keep(self, asked: Asked, arguments: Types, compiled: Any) -> None:
         """Take over what numba has compiled, and store it if other processes can use it."""
+        for kind in _given_to_intrinsics(compiled.fndesc):
+            asked.uses[kind, ""] = None
         code, is_alone = bitcode_of(compiled, asked.instances)
         result = compiled.signature.return_type
         is_kept = is_alone and self._store(self._key(asked.function, arguments), asked, result, code)
@@ -235,16 +274,31 @@ class Piecewise:
             return False
         try:
             made = [
-                Call(callees.index(one.function), tuple(map(digest_of, one.arguments)), digest_of(one.result))
+                Call(callees.index(one.function), tuple(map(self._digest_of, one.arguments)), digest_of(one.result))
                 for one in calls
             ]
-            piece = Piece(tuple(made), digest_of(result), code)
+            uses = tuple(self._use(*use) for use in asked.uses)
+            piece = Piece(tuple(made), digest_of(result), code, uses)
         except (NoTextError, ValueError):
             return False
         for digest in {piece.result, *(one for call in made for one in (*call.arguments, call.result))}:
-            type_book.keep(digest)
+            if digest not in self._sealed:
+                type_book.keep(digest)
         pieces.keep(key, piece)
         return True
+
+
+def _sealed_digest(record: Any) -> str:
+    return hashlib.sha256(f"sealed {place_of(record)}".encode()).hexdigest()[:32]
+
+
+def _given_to_intrinsics(description: Any) -> Iterator[Any]:
+    """The types of sealed records that a function gives to intrinsics, which may depend on all of the record."""
+    for expression, signature in description.calltypes.items():
+        if getattr(expression, "op", "") != "call" or signature is None:
+            continue
+        is_dispatcher = isinstance(description.typemap[expression.func.name], types.Dispatcher)
+        yield from (kind for kind in signature.args if isinstance(kind, sealed_type()) and not is_dispatcher)
 
 
 def _digest(kind: Any) -> str | None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from warpreg.jit.natives import Function, native
+from warpreg.jit.sealed import sealed_type
 
 
 @functools.cache
@@ -64,7 +65,7 @@ def by_reference(record: Any) -> Any:
 def in_place(name: str) -> Function:
     """The function ``inner(record)``: the field ``name`` of a record.
 
-    Of a record by reference, compiled code takes a reference to an inner record instead of a copy.
+    Of a record by reference, or a sealed one, compiled code takes a reference to an inner record instead of a copy.
     """
 
     @native(partial(_staying, name))
@@ -169,7 +170,10 @@ def _staying(name: str) -> Any:
         is_record = isinstance(kind, named)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = numba.gep_inbounds(builder, arguments[0], 0, place)
+            if isinstance(record, sealed_type()):
+                pointer, _ = record.field_of(context, builder, record, arguments[0], name)
+            else:
+                pointer = numba.gep_inbounds(builder, arguments[0], 0, place)
             return pointer if is_record else _borrowed(context, builder, kind, builder.load(pointer))
 
         return (reference(kind) if is_record else kind)(record), generate

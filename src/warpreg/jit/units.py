@@ -65,16 +65,16 @@ class Linker:
         """The symbol of a function that stands apart."""
         return f"apart.{number}.{self.label}"
 
-    def apart(self, roots: Sequence[Instance]) -> list[Instance]:
-        """The functions that stand apart from the unit that begins with these."""
-        return self._reached(roots)[1]
+    def apart(self, calls: Sequence[Instance]) -> list[Instance]:
+        """The functions that stand apart from an entry point that makes these calls."""
+        return self._reached(calls, None)[1]
 
-    def key(self, roots: Sequence[Instance], text: str) -> str | None:
-        """The key of the unit that begins with these functions: their code and all that it contains.
+    def key(self, roots: Sequence[Instance], text: str, own: Instance | None = None) -> str | None:
+        """The key of the unit of an entry point that calls ``roots``, or of the one of ``own``: all code in it.
 
         None if another process would not find the same.
         """
-        inside, apart = self._reached(roots)
+        inside, apart = self._reached(roots, own)
         if not all(one.is_kept for one in inside):
             return None
         numbers = {one: number for number, one in enumerate((*inside, *apart))}
@@ -85,13 +85,16 @@ class Linker:
         found.update(repr([numbers[root] for root in roots]).encode())
         return found.hexdigest()
 
-    def link(self, module: Any, roots: Sequence[Instance], symbol: str | None = None) -> None:
-        """Link to a module all that it needs, or the function ``roots`` with the name ``symbol``."""
-        names = {one: self.symbol(number) for number, one in enumerate(self.apart(roots))}
-        done = set(names)
-        left = list(roots) if symbol else _declared(module, self._by_name)
-        if symbol:
-            names[roots[0]] = symbol
+    def link_entry(self, module: Any, calls: Sequence[Instance]) -> None:
+        """Link to the module of an entry point all that it needs."""
+        names = {one: self.symbol(number) for number, one in enumerate(self.apart(calls))}
+        self._link(module, _declared(module, self._by_name), names, set(names))
+
+    def link_part(self, module: Any, instance: Instance, symbol: str) -> None:
+        """Link a function that stands apart, and all that it needs, to a module."""
+        self._link(module, [instance], {instance: symbol}, set())
+
+    def _link(self, module: Any, left: list[Instance], names: dict[Instance, str], done: set[Instance]) -> None:
         for instance in left:
             _rename(module, instance.name, _final(instance, names))
         while left:
@@ -109,7 +112,7 @@ class Linker:
                 left.append(other)
             module.link_in(piece)
 
-    def _reached(self, roots: Sequence[Instance]) -> tuple[list[Instance], list[Instance]]:
+    def _reached(self, roots: Sequence[Instance], own: Instance | None) -> tuple[list[Instance], list[Instance]]:
         """What the unit contains, and what stands apart from it."""
         inside: dict[Instance, None] = {}
         apart: dict[Instance, None] = {}
@@ -119,7 +122,7 @@ class Linker:
             if instance in inside or instance in apart:
                 continue
             is_apart = any(call.function in self._outside for call in instance.calls)
-            if is_apart and instance not in roots:
+            if is_apart and own is None:
                 apart[instance] = None
                 continue
             inside[instance] = None

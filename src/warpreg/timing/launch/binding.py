@@ -43,7 +43,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access, waits
 from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
-from warpreg.timing.launch.compile import CoreRecipe, Entry
+from warpreg.timing.launch.compile import NO_DESIGN, CoreRecipe, Designs, Entry
 from warpreg.timing.memory import Memory
 from warpreg.timing.memory import reach as memory_reach
 from warpreg.timing.sm import (
@@ -222,17 +222,11 @@ class Outside:
         """Arguments of the entry point after the core, for one of the threads."""
         system = self._systems[member]
         if not self.has_design:
-            return (system,)
-        return (
-            system,
-            self.program,
-            self.state,
-            resets_of(self.fields),
-            self._plan_for(core, self._plans[member]),
-            self._kept_for(core),
-            self.tables,
-            self.free_ports,
-        )
+            return system, NO_DESIGN
+        plan, kept = self._plan_for(core, self._plans[member]), self._kept_for(core)
+        queues = plan.extras, plan.woken, plan.asked, plan.completed, plan.queued
+        own = self.program, self.state, resets_of(self.fields)
+        return system, Designs(plan, plan.sources, plan.results, *queues, kept, self.tables, self.free_ports, *own)
 
     def _plan_for(self, core: Core, plan: Plan) -> Plan:
         """The blank plan; with the core's records where widths or the addresses of lanes stand behind them."""

@@ -17,7 +17,7 @@ from warpreg.jit.bare_arrays import Numbers, bare, widths
 from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import CompileError, Recipe
-from warpreg.jit.records import by_reference
+from warpreg.jit.sealed import sealed
 from warpreg.replay.diagnostics import author_line, authors_files, brief, check_return_types
 from warpreg.timing.core.columns.machine import STRUCTURE
 from warpreg.timing.core.state import IN_FRONT
@@ -30,14 +30,13 @@ Entry = Callable[..., int]
 class Designs(NamedTuple):
     """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
+    What differs most between designs comes last: see `warpreg.jit.sealed`.
+
     The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
     the results of instructions under way.  ``tables``
     int64[tables, 4] and ``free_ports`` int64[SMs, banks] as in `warpreg.timing.hooks.table_access`.
     """
 
-    program: Program
-    state: Any
-    resets: Any
     plan: Plan
     sources: NDArray[Any]
     results: NDArray[Any]
@@ -49,6 +48,13 @@ class Designs(NamedTuple):
     kept: NDArray[Any]
     tables: NDArray[Any]
     free_ports: NDArray[Any]
+    program: Program
+    state: Any
+    resets: Any
+
+
+NO_DESIGN = Designs._make(0 for _ in Designs._fields)
+"""The argument of a core without hooks."""
 
 
 def core(c: Any, memory: Any, d: Any) -> int:
@@ -66,27 +72,9 @@ def opened_memory(memory: Any) -> Any:
     return memory
 
 
-def alone(c: Any, memory: Any) -> int:
-    """Run the core without a design."""
-    return core(opened_core(c), opened_memory(memory), 0)
-
-
-def with_designs(
-    c: Any,
-    memory: Any,
-    program: Program,
-    state: Any,
-    resets: Any,
-    plan: Plan,
-    kept: NDArray[Any],
-    tables: NDArray[Any],
-    free_ports: NDArray[Any],
-) -> int:
+def with_designs(c: Any, memory: Any, d: Designs) -> int:
     """Run the core with designs."""
-    sources, results, queued = plan.sources, plan.results, plan.queued
-    queues = plan.extras, plan.woken, plan.asked, plan.completed
-    d = Designs(program, state, resets, plan, sources, results, *queues, queued, kept, tables, free_ports)
-    return core(opened_core(c), opened_memory(memory), by_reference(d))
+    return core(opened_core(c), opened_memory(memory), sealed(d))
 
 
 @dataclass(frozen=True)
@@ -112,9 +100,8 @@ class CoreRecipe:
             machine, system = _numbers(c.machine, STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
             replaced[opened_core] = bare(widths(c), IN_FRONT, machine)
             replaced[opened_memory] = bare(widths(memory), (), system)
-        entry = with_designs if len(arguments) > 2 else alone
         try:
-            return Recipe(entry, replaced, self.hooks, self._check, self.mode).build(arguments)
+            return Recipe(with_designs, replaced, self.hooks, self._check, self.mode).build(arguments)
         except CompileError as error:
             raise DesignError(self._blamed(error.error)) from error
 
