@@ -35,6 +35,13 @@ UNITS = {
     "trace_ratio": "the same of 'warpreg run TRACE --cycles', 40,000 warp-instructions",
 }
 
+EDIT_UNITS = {
+    "first_core_s": "processor s, compiling in the first timing run with an empty cache",
+    "designed_core_ratio": "the same in the first one under a design file, then / first_core_s",
+    "edited_core_ratio": "the same in the first one after an edit of the file / first_core_s",
+    "first_replay_s": "processor s, compiling in the first replay of a design file with an empty cache",
+    "edited_replay_ratio": "the same in the first one after an edit of the file / first_replay_s",
+}
 
 COMPILER_UNITS = {
     "registers_ratio_geomean": "registers per thread, max(r, 1/r) of Warpreg over ptxas, geometric mean",
@@ -215,9 +222,20 @@ def _growth(size: str, as_json: bool) -> None:
     )
 
 
+def _edit(size: str, as_json: bool) -> None:
+    from warpreg.experiments.bench.edit import edit
+
+    with output.steps() as progress:
+        measured = edit(progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    output.print_tables([_figures(measured, EDIT_UNITS)])
+
+
 SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
-    "placement": _placement, "checks": _checks, "growth": _growth,
+    "placement": _placement, "checks": _checks, "edit": _edit, "growth": _growth,
 }  # fmt: skip
 COMPILER, RUNS = "compiler", "accelsim-runs"
 
@@ -269,6 +287,7 @@ def command(
     traces     speed of reading hardware traces
     replay     speed of replaying each cache design
     checks     cost of the checks in the hooks of design files
+    edit       time to compile after an edit of a design
     placement  time to compile the operand placements of the suite
     growth     cost and memory by length of a run, size of a kernel and number of SMs; takes half an hour
     accelsim   cycles compared with those of Accel-Sim on twelve traces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,3 +20,11 @@ def python(arguments: Sequence[str], cache: str) -> str:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True)
     return done.stdout
+
+
+def processor_seconds(arguments: Sequence[str], cache: str) -> float:
+    """Processor seconds of `python` with these arguments, those of its child processes included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    python(arguments, cache)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

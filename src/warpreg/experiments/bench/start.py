@@ -5,14 +5,13 @@ The commands take turns with the import.  All byte code and machine code is in p
 
 from __future__ import annotations
 
-import resource
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from warpreg import simt
-from warpreg.experiments.bench.processes import python
+from warpreg.experiments.bench.processes import processor_seconds, python
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.experiments.runs.traces import export_run
 
@@ -41,13 +40,5 @@ def _ratios(commands: Mapping[str, Sequence[str]], cache: str) -> dict[str, floa
     ratios: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(REPEATS):
         for name, command in commands.items():
-            ratios[name].append(_seconds(command, cache) / _seconds(UNIT, cache))
+            ratios[name].append(processor_seconds(command, cache) / processor_seconds(UNIT, cache))
     return {name: statistics.median(found) for name, found in ratios.items()}
-
-
-def _seconds(command: Sequence[str], cache: str) -> float:
-    """Processor seconds of a process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    python(command, cache)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
