@@ -75,6 +75,11 @@ class Author:
         """Compiled timing cores on disk."""
         return len(list((self.cache / "cores").glob("with_designs-*")))
 
+    @property
+    def functions(self) -> int:
+        """Compiled functions on disk, each without those that it calls."""
+        return len(list((self.cache / "pieces").iterdir()))
+
 
 @pytest.fixture
 def author(tmp_path: Path) -> Author:
@@ -85,10 +90,11 @@ def author(tmp_path: Path) -> Author:
 def test_an_edit_between_two_processes_is_seen(author: Author) -> None:
     author.writes(factor=1, sign=1)
     assert (author.times(), author.cores) == (small_core.SECOND, 1)
+    functions = author.functions
     author.writes(factor=0, sign=1)
-    assert (author.times(), author.cores) == (small_core.BOTH, 2)
+    assert (author.times(), author.cores, author.functions) == (small_core.BOTH, 2, functions + 1)
     author.writes(factor=1, sign=-1)
-    assert (author.times(), author.cores) == (small_core.FIRST, 3)
+    assert (author.times(), author.cores, author.functions) == (small_core.FIRST, 3, functions + 2)
 
 
 @pytest.mark.slow
