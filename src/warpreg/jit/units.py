@@ -95,8 +95,10 @@ class Linker:
         self._link(module, [instance], {instance: symbol}, set())
 
     def _link(self, module: Any, left: list[Instance], names: dict[Instance, str], done: set[Instance]) -> None:
+        """Link these functions, and what they call, before what comes after them."""
         for instance in left:
             _rename(module, instance.name, _final(instance, names))
+        left.reverse()
         while left:
             instance = left.pop()
             if instance in done:
@@ -104,12 +106,12 @@ class Linker:
             done.add(instance)
             piece = llvm.parse_bitcode(instance.code)
             _rename(piece, OWN, _final(instance, names))
-            for number, call in enumerate(instance.calls):
-                if _rename(piece, called(number), _final(call, names)):
-                    left.append(call)
+            calls = enumerate(instance.calls)
+            found = [call for number, call in calls if _rename(piece, called(number), _final(call, names))]
             for other in _declared(piece, self._by_name):
                 _rename(piece, other.name, _final(other, names))
-                left.append(other)
+                found.append(other)
+            left += reversed(found)
             module.link_in(piece)
 
     def _reached(self, roots: Sequence[Instance], own: Instance | None) -> tuple[list[Instance], list[Instance]]:
