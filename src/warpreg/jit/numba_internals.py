@@ -1,4 +1,4 @@
-"""The fast compiler: all uses of numba's internals, for the version that `warpreg.jit.compiler` names.
+"""The fast compiler, which uses numba's internals, for the version that `warpreg.jit.compiler` names.
 
 A core is about a hundred small functions that are inlined into one.  numba compiles every jitted function to machine
 code, and a caller once more together with all its callees; for a core, that discards more than a third of the first
@@ -6,8 +6,9 @@ compilation.  Here, inner functions are kept as LLVM bitcode (`warpreg.jit.piece
 all of them once.  numba also infers the type of every ``+`` and every index by trying rules one by one, anew in each
 function; here the results are cached while a core compiles.
 
-numba has no interface for this.  The classes below take part in its pipeline, and some of its functions are patched
-during a compilation and restored afterwards.  Other versions of numba may differ; they use plain ``njit``.
+numba has no interface for this.  The classes here and in `warpreg.jit.code_libraries` take part in its pipeline, and
+some of its functions are replaced during a compilation (`warpreg.jit.numba_patches`).  Other versions of numba may
+differ; they use plain ``njit``.
 """
 
 from __future__ import annotations
@@ -16,20 +17,15 @@ import io
 import pickle
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import llvmlite.binding
 import numba
-from llvmlite import ir
-from llvmlite.ir.instructions import ExtractValue, InsertValue
-from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.registry import cpu_target
 from numba.core.serialize import NumbaPickler
-from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typed_passes import (
     IRLegalization,
     NativeLowering,
@@ -37,20 +33,20 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
-from numba.np import arrayobj
 
 from warpreg.cache import store
 from warpreg.jit import units
 from warpreg.jit.call_graph import CallGraph
+from warpreg.jit.code_libraries import Lowered, Outermost, Part, emitted_parts, loaded_part
 from warpreg.jit.fault_record import provide_record
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import is_noinline
+from warpreg.jit.numba_patches import counted_from_the_start, typed_once
 from warpreg.jit.options import OPTIONS
 from warpreg.jit.piecewise import Piecewise
 from warpreg.jit.rebuild import origin_of
-from warpreg.jit.units import LABEL_LENGTH, PLACEHOLDER, Instance, Linker, relabelled
+from warpreg.jit.units import LABEL_LENGTH, PLACEHOLDER, relabelled
 
 BARE_OPTIONS = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
 """Options without reference counts, which took 94% of the time of a replay (hooks receive arrays and allocate none),
@@ -73,85 +69,6 @@ NEEDED = (
     NoPythonBackend,
 )
 """The numba passes that such functions need."""
-
-
-class _Lowered(JITCodeLibrary):
-    """A library that keeps one function as LLVM IR."""
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _Unit(JITCodeLibrary):
-    """A library that optimises all functions of a unit together; only its ``own`` are visible from outside."""
-
-    own: Collection[str] = ()
-
-    def _optimize_final_module(self) -> None:
-        for function in self.get_defined_functions():
-            if function.name not in self.own:
-                function.linkage = "internal"
-        super()._optimize_final_module()
-
-    def _get_module_for_linking(self) -> Any:
-        """Nothing is linked to a unit, so that its symbols suffice."""
-        return llvmlite.binding.parse_assembly(_named(self.own))
-
-
-class _Outermost(_Unit):
-    """The unit of an entry point; ``apart``: those that stand apart from it."""
-
-    piecewise: Piecewise
-    apart: Sequence[_Part] = ()
-
-    def finalize(self) -> None:
-        self.own = {function.name for function in self.get_defined_functions()}
-        calls, linker = self.piecewise.called, self.piecewise.linker
-        self.apart = _emitted(linker, calls, self.codegen)
-        linker.link_entry(self._final_module, calls)
-        super().finalize()
-
-
-class _Part(NamedTuple):
-    """A unit that stands apart: its symbol, its object code, and what keeps it loaded."""
-
-    symbol: str
-    code: bytes
-    library: Any
-
-
-def _emitted(linker: Linker, calls: Sequence[Instance], codegen: Any) -> list[_Part]:
-    """The units that stand apart from the one of the entry point, from the cache or emitted."""
-    return [_part(linker, one, linker.symbol(number), codegen) for number, one in enumerate(linker.apart(calls))]
-
-
-def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> _Part:
-    key = linker.key([instance], relabelled(symbol.encode(), linker.label, PLACEHOLDER).decode(), instance)
-    code = None if key is None else store.read(units.KIND, key)
-    if code is not None:
-        code = relabelled(code, PLACEHOLDER, linker.label)
-        return _Part(symbol, code, _loaded_unit(codegen, symbol, code))
-    library = _Unit(codegen, symbol)
-    library.own = (symbol,)
-    library.enable_object_caching()
-    linker.link_part(library._final_module, instance, symbol)
-    library.finalize()
-    code = library._get_compiled_object()
-    if key is not None:
-        store.write(units.KIND, key, relabelled(code, linker.label, PLACEHOLDER))
-    return _Part(symbol, code, library)
-
-
-def _loaded_unit(codegen: Any, symbol: str, code: bytes) -> Any:
-    bitcode = llvmlite.binding.parse_assembly(_named((symbol,))).as_bitcode()
-    return codegen.unserialize_library((symbol, "object", (code, bitcode)))
-
-
-def _named(symbols: Collection[str]) -> str:
-    """A module that defines these symbols."""
-    return "\n".join(f'define void @"{symbol}"() {{ ret void }}' for symbol in symbols)
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -184,7 +101,7 @@ class _OutermostPipeline(CompilerBase):
         return compiled
 
     def define_pipelines(self) -> list[Any]:
-        passes = _into(_Outermost, self.state)
+        passes = _into(Outermost, self.state)
         self.state.library.piecewise = self.piecewise
         return [passes]
 
@@ -204,7 +121,7 @@ class _LoweredPipeline(CompilerBase):
         return compiled
 
     def define_pipelines(self) -> list[Any]:
-        passes = _into(_Lowered, self.state)
+        passes = _into(Lowered, self.state)
         self.state.flags.no_compile = True
         passes.add_pass_after(_MakeLinkable, NativeLowering)
         passes.finalize()
@@ -252,7 +169,7 @@ class FastCompilation:
         self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
     ) -> Any:
         """Compile a function and all its callees to machine code, or find it where only units apart have changed."""
-        with _typed_once(), nullcontext() if self._checked else _counted_from_the_start(), self._piecewise.keeping():
+        with typed_once(), nullcontext() if self._checked else counted_from_the_start(), self._piecewise.keeping():
             self._piecewise.know_records(signature)
             made = self._found(function, signature, classes) or self._made(function, signature, classes)
             self._piecewise.tell(told)
@@ -265,7 +182,7 @@ class FastCompilation:
         code = store.read(units.KIND, key) if key is not None else None
         if calls is None or code is None:
             return None
-        parts = _emitted(linker, calls, cpu_target.target_context.codegen())
+        parts = emitted_parts(linker, calls, cpu_target.target_context.codegen())
         return _dispatcher(function, relabelled(code, PLACEHOLDER, linker.label), parts, classes)
 
     def _made(self, function: Function, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
@@ -323,7 +240,7 @@ class FastCompiler:
         provide_record()
         entry, parts = pickle.loads(code)
         codegen = cpu_target.target_context.codegen()
-        loaded = [_Part(symbol, part, _loaded_unit(codegen, symbol, part)) for symbol, part in parts]
+        loaded = [Part(symbol, part, loaded_part(codegen, symbol, part)) for symbol, part in parts]
         return _dispatcher(function, entry, loaded, classes)
 
 
@@ -331,11 +248,11 @@ CODE = "warpreg_code"
 """The attribute of a dispatcher with its machine code."""
 
 
-def _set_code(dispatcher: Any, entry: bytes, parts: Sequence[_Part]) -> None:
+def _set_code(dispatcher: Any, entry: bytes, parts: Sequence[Part]) -> None:
     vars(dispatcher)[CODE] = pickle.dumps((entry, [(part.symbol, part.code) for part in parts]), protocol=4)
 
 
-def _dispatcher(function: Function, entry: bytes, parts: Sequence[_Part], classes: Sequence[type]) -> Any:
+def _dispatcher(function: Function, entry: bytes, parts: Sequence[Part], classes: Sequence[type]) -> Any:
     """The dispatcher of an entry point from its machine code; what stands apart from it is loaded."""
     njit: Any = numba.njit
     dispatcher = njit(**OPTIONS)(function)
@@ -368,78 +285,3 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, position: int) -> type:
         return self._classes[position]
-
-
-@contextmanager
-def _typed_once() -> Iterator[None]:
-    """In this context, cache the types of builtin calls and compare compilation flags quickly."""
-    function, flags = cast(Any, BaseFunction), cast(Any, TargetConfig)
-    with cast(Any, global_compiler_lock):
-        before = function.get_call_type, flags.__hash__, flags.__eq__
-        function.get_call_type = _kept(function.get_call_type)
-        flags.__hash__, flags.__eq__ = _hash, _is_equal
-        try:
-            yield
-        finally:
-            function.get_call_type, flags.__hash__, flags.__eq__ = before
-
-
-@contextmanager
-def _counted_from_the_start() -> Iterator[None]:
-    """In this context, only an index that is a constant may be negative, as the interface of designs has it; any other
-    one is used as it is, without a comparison and a sum for each dimension.
-    """
-    numba_arrays = cast(Any, arrayobj)
-    before = numba_arrays.fix_integer_index
-
-    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-        if isinstance(_of_tuple(index), ir.Constant):
-            return before(context, builder, kind, index, size)
-        return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
-
-    numba_arrays.fix_integer_index = as_it_is
-    try:
-        yield
-    finally:
-        numba_arrays.fix_integer_index = before
-
-
-def _of_tuple(value: Any) -> Any:
-    """The element of a tuple that a value was taken from, where the function shows it; else the value."""
-    if not isinstance(value, ExtractValue):
-        return value
-    (tuple_, *_), wanted = value.operands, list(value.indices)
-    while isinstance(tuple_, InsertValue):
-        if list(tuple_.indices) == wanted:
-            return tuple_.operands[1]
-        tuple_ = tuple_.operands[0]
-    return value
-
-
-def _hash(flags: Any) -> int:
-    """Quick hash of compilation flags, which are part of numba's look-up keys.  Their own hash sorts the names of all
-    options and took a tenth of a compilation.
-    """
-    return hash(type(flags))
-
-
-def _is_equal(flags: Any, others: Any) -> bool:
-    """Same result as numba's comparison, which first formats all options of both."""
-    if not isinstance(others, cast(Any, TargetConfig)):
-        return False
-    return flags is others or flags._values == others._values or flags.values() == others.values()
-
-
-def _kept(work_out: Any) -> Any:
-    found: dict[Any, Any] = {}
-
-    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        key = id(self), context, args, tuple(kws.items()), cast(Any, ConfigStack).top_or_none()
-        if key not in found:
-            signature = work_out(self, context, args, kws)
-            found[key] = self, signature, self.get_impl_key(signature)
-        _, signature, implementation = found[key]
-        self._impl_keys[signature.args] = implementation
-        return signature
-
-    return get_call_type
