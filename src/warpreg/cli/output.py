@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import sys
@@ -61,10 +63,21 @@ def print_json(value: Any) -> None:
 
 
 def print_csv(records: Sequence[Mapping[str, Any]]) -> None:
-    """Records as CSV; the keys of inner records are joined by dots."""
-    import pandas
+    """Records as CSV; the keys of inner records are joined by dots, and what a record lacks is empty."""
+    flat = [dict(_flat(record)) for record in records]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for one in flat for name in one)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    click.echo(text.getvalue(), nl=False)
 
-    click.echo(pandas.json_normalize(list(records)).to_csv(index=False), nl=False)
+
+def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
 
 
 def write_parquet(records: Sequence[Mapping[str, Any]], file: Path) -> None:
@@ -75,7 +88,7 @@ def write_parquet(records: Sequence[Mapping[str, Any]], file: Path) -> None:
     """
     import pandas
 
-    frame = pandas.json_normalize(list(records))
+    frame = pandas.DataFrame([dict(_flat(record)) for record in records])
     for name in frame.columns:
         kinds = {type(value) for value in frame[name].dropna()}
         if len(kinds) > 1 or kinds & {dict, list}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,6 +63,7 @@ def parameter(
     return field(default=default, metadata=declared | {"source": source})
 
 
+@functools.lru_cache(maxsize=256)
 def specs(parameters: type) -> tuple[ParameterSpec, ...]:
     """The declared parameters of a class whose fields are made by ``parameter``."""
     types = get_type_hints(parameters)

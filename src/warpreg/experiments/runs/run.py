@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -102,7 +103,7 @@ class Run:
         """Time in launches, path recording included."""
         return sum(launch.seconds for launch in self.launches)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Content hash of the compiled kernels."""
         return kernel_digest(self.kernels)

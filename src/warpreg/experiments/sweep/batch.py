@@ -84,10 +84,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of cells with the files as they are now; each machine is read once."""
+    """Keys of cells with the files as they are now; each machine and technology is read once."""
 
     unchecked: bool
     _machines: dict[str, Machine] = field(default_factory=dict)
+    _technologies: dict[str, str] = field(default_factory=dict)
 
     def of(self, cell: Cell) -> str:
         """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be
@@ -102,7 +103,7 @@ class Keys:
             "compile": compiled.as_dict(),
             "latencies": None if compiled.latencies is None else self._machine(compiled.latencies).digest,
             "machine": self._machine(cell.machine).digest,
-            "technology": energy.load(cell.technology).digest,
+            "technology": self._technology(cell.technology),
             "design": [choice.design.name, choice.digest],
             "parameters": dict(choice.values),
             "unchecked": self.unchecked,
@@ -114,6 +115,12 @@ class Keys:
         if name not in self._machines:
             self._machines[name] = gpu.load(name)
         return self._machines[name]
+
+    def _technology(self, name: str) -> str:
+        """The digest of a technology."""
+        if name not in self._technologies:
+            self._technologies[name] = energy.load(name).digest
+        return self._technologies[name]
 
 
 def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Choice:

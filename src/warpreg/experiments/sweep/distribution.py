@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures import BrokenExecutor as Broken
 
-from warpreg.experiments.sweep.executors import PROCESSES, opened
+from warpreg.experiments.sweep.executors import opened
+from warpreg.experiments.sweep.processes import PROCESSES
 from warpreg.experiments.sweep.study_file import SweepError
 from warpreg.experiments.sweep.work import Found, Task, finish, told
 

@@ -10,17 +10,12 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
+from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, starting
 from warpreg.experiments.sweep.study_file import SweepError
 from warpreg.ir.errors import UnknownNameError
 
-PROCESSES = "processes"
-CLUSTERS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster"}
-"""Batch systems, and their classes in Dask-Jobqueue."""
-IMPORTED = "warpreg.experiments.sweep.work", "warpreg.replay.walker", "warpreg.timing.launch.simulate", "numba"
-"""What workers would each import first, which takes as long as some hundred small cells."""
 ANSWER_S = 10
 """A scheduler that does not answer for so long is taken for dead."""
 EXTRA = "the Dask executors require the 'cluster' extra: pip install 'warpreg[cluster]'"
@@ -54,16 +49,7 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
 
 
 def _processes(workers: int) -> Executor:
-    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=_starting())
-
-
-def _starting() -> Any:
-    """How worker processes start: as copies of one that has imported the package, where the system has that."""
-    if "forkserver" not in get_all_start_methods():
-        return get_context("spawn")
-    context = get_context("forkserver")
-    context.set_forkserver_preload([*IMPORTED])
-    return context
+    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting())
 
 
 @contextmanager

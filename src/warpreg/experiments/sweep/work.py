@@ -29,9 +29,10 @@ from warpreg.simt import Record
 
 Found = Mapping[str, Any] | str
 """The result of a cell, or why there is none."""
-LARGEST = 16
-"""Cells of a task: more of them share the run and the plain register file, fewer are shared out more evenly."""
-TASKS_OF_A_WORKER = 4
+LARGEST, LARGEST_TIMED = 64, 16
+"""Cells of a task: more of them share the run and the plain register file, fewer are told sooner."""
+SMALLEST = 8
+"""Cells of a task, where a worker has as many."""
 _one_at_a_time = threading.Lock()
 """Workers of Dask may have several threads."""
 
@@ -52,18 +53,39 @@ class Task:
 
 
 def tasks_of(whole: Batch, numbers: Sequence[int], workers: int) -> list[Task]:
-    """Tasks for these cells, in their order."""
-    share = -(-len(numbers) // (TASKS_OF_A_WORKER * workers))
-    most = max(1, min(LARGEST, share))
-    tasks = []
-    for _, group in groupby(numbers, lambda number: whole.cells[number - 1].made):
+    """Tasks for these cells, in their order but for the first cell of each design: workers compile different cores.
+
+    Tasks become smaller towards the end, so that all workers finish together.
+    """
+    firsts = _first_of_each_design(whole, numbers) if workers > 1 else []
+    tasks = [_task(whole, [number]) for number in firsts]
+    taken = set(firsts)
+    rest = [number for number in numbers if number not in taken]
+    least = max(1, min(SMALLEST, len(rest) // workers))
+    left = len(rest)
+    for _, group in groupby(rest, lambda number: whole.cells[number - 1].made):
         same = list(group)
-        for begin in range(0, len(same), most):
-            some = same[begin : begin + most]
-            keys = {number: key for number in some if (key := whole.keys[number - 1]) is not None}
-            cells = {number: whole.cells[number - 1] for number in keys}
-            tasks.append(Task(cells, keys, whole.unchecked, batch.package()))
+        most = LARGEST_TIMED if isinstance(whole.cells[same[0] - 1].how, Timed) else LARGEST
+        while same:
+            size = min(most, max(least, left // workers))
+            tasks.append(_task(whole, same[:size]))
+            left -= len(same[:size])
+            same = same[size:]
     return tasks
+
+
+def _first_of_each_design(whole: Batch, numbers: Sequence[int]) -> list[int]:
+    """The first cell of each design on each machine, if there are several, and more cells."""
+    firsts: dict[tuple[str, str], int] = {}
+    for number in numbers:
+        cell = whole.cells[number - 1]
+        firsts.setdefault((cell.design, cell.machine), number)
+    return list(firsts.values()) if 1 < len(firsts) < len(numbers) else []
+
+
+def _task(whole: Batch, numbers: Sequence[int]) -> Task:
+    keys = {number: key for number in numbers if (key := whole.keys[number - 1]) is not None}
+    return Task({number: whole.cells[number - 1] for number in keys}, keys, whole.unchecked, batch.package())
 
 
 def finish(task: Task) -> dict[int, Found]:

@@ -1,0 +1,133 @@
+"""What ``warpreg sweep`` prints: cells and how far they are, their rows, the trials of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpreg.cli import output
+from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.sweep.batch import Batch
+from warpreg.experiments.sweep.study_file import StudyFile
+
+Rows = Sequence[Mapping[str, Any]]
+MOST_LINES = 60
+"""Rows that are printed one by one; of more, their means over workloads are."""
+AXES = ("size", "seed", "compile", "machine", "technology")
+RESULTS = ("elided", "energy_normalized", "cycles", "speed")
+FAILURE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """As JSON, as CSV or as tables; with a Parquet file too, or None."""
+
+    as_json: bool
+    as_csv: bool
+    parquet: Path | None
+
+
+def print_state(batch: Batch, as_json: bool, *, listing: bool) -> None:
+    """Print how many cells are finished; with ``listing``, also the cells."""
+    states = [_state(batch, number) for number in range(1, len(batch.cells) + 1)]
+    counted = {state: states.count(state) for state in ("finished", "missing", "impossible")}
+    if as_json:
+        cells = [batch.row(number, state) for number, state in enumerate(states, 1)] if listing else []
+        listed = [{**cell, "state": cell.pop("error")} for cell in cells]
+        output.print_json({"batch": batch.digest, **counted, **({"cells": listed} if listing else {})})
+        return
+    if listing:
+        lines = [_line(batch, batch.row(number, "")) | {"state": state} for number, state in enumerate(states, 1)]
+        output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "state"])])
+    told = ", ".join(f"{number} {state}" for state, number in counted.items() if number or state != "impossible")
+    click.echo(f"batch {batch.digest}: {len(states)} cells, {told}")
+
+
+def _state(batch: Batch, number: int) -> str:
+    if number in batch.problems:
+        return "impossible"
+    return "missing" if batch.result(number) is None else "finished"
+
+
+def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
+    """Print the rows of cells; returns the exit status."""
+    failed = [row for row in rows if "error" in row]
+    if printing.as_json:
+        output.print_json(rows)
+    elif printing.as_csv:
+        output.print_csv(rows)
+    else:
+        _print_table([_line(batch, row) for row in rows if "error" not in row])
+        if failed:
+            lines = [_line(batch, row) | {"failed": row["error"]} for row in failed]
+            output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "failed"])])
+    if printing.parquet is not None:
+        output.write_parquet(rows, printing.parquet)
+    return FAILURE if failed else 0
+
+
+def _print_table(lines: Rows) -> None:
+    if not lines:
+        return
+    results = [name for name in RESULTS if name in lines[0]]
+    axes = _varying(lines)
+    if len(lines) <= MOST_LINES:
+        output.print_tables([output.table(lines, ["cell", "workload", *axes, "design", *results])])
+        return
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for line in lines:
+        groups.setdefault(tuple(line[name] for name in (*axes, "design")), []).append(line)
+    means = [
+        {**one[0], "cells": len(one), **{name: _mean(name, [float(row[name]) for row in one]) for name in results}}
+        for one in groups.values()
+    ]
+    output.print_tables([output.table(means, [*axes, "design", "cells", *results])])
+    output.console().print(f"\nmeans over workloads of {len(lines)} cells; see --csv for each", style="dim")
+
+
+def _mean(name: str, values: Sequence[float]) -> float:
+    """The arithmetic mean of shares, the geometric one of anything else."""
+    return sum(values) / len(values) if name == "elided" else geometric_mean(values)
+
+
+def _varying(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The axes along which the rows differ."""
+    return [name for name in AXES if len({str(line[name]) for line in lines}) > 1]
+
+
+def _line(batch: Batch, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row for a table."""
+    return {**row, "design": batch.label(row["cell"]), "compile": _told(row["compile"])}
+
+
+def _told(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def search(
+    study: StudyFile, folder: Path, executor: str, processes: int | None, unchecked: bool, printing: Printing
+) -> int:
+    """Search, and print the trials; returns the exit status."""
+    from warpreg.experiments.sweep.search import searched
+
+    assert study.search is not None
+    with output.steps(study.search.trials) as progress:
+        progress.begin("searching")
+        trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
+    records = [trial.as_dict() for trial in trials]
+    if printing.as_json:
+        output.print_json(records)
+    elif printing.as_csv:
+        output.print_csv(records)
+    else:
+        goal = study.search.minimize or study.search.maximize
+        lines = [{**one, "parameters": _told(one["parameters"]), str(goal): one["value"]} for one in records]
+        columns = ["trial", "design", "parameters", str(goal), "added_bytes", "added_mm2"]
+        output.print_tables([output.table(lines, [*columns, *(["error"] if any(t.error for t in trials) else [])])])
+    if printing.parquet is not None:
+        output.write_parquet(records, printing.parquet)
+    return 0 if any(trial.value is not None for trial in trials) else FAILURE
