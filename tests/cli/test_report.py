@@ -13,6 +13,7 @@ from tests.report.page.synthetic import row
 from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.experiments.papers import reproduction
+from warpreg.experiments.runs.row import LevelUse, Provenance, Row
 from warpreg.experiments.studies import findings
 from warpreg.experiments.studies.study import NOT_SAVED, Replay, Usage, saved
 from warpreg.experiments.sweep import batch
@@ -40,13 +41,20 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def made_up(workload: str) -> Row:
+    """A row without a run."""
+    levels = {"MRF": LevelUse(60, 40, 6.0, 4.0), "RFC": LevelUse(40, 60, 2.0, 1.0)}
+    provenance = Provenance("0" * 12, "m", "1" * 12, "t", "2" * 12, "3" * 12, "0.1.0", {"size": "tiny"})
+    return Row(workload, "rfc", {"entries": 4}, 1000, levels, LevelUse(100, 80, 12.0, 8.0), provenance)
+
+
 def finish(file: Path, *numbers: int) -> Batch:
     """Keep made-up results of some cells."""
     found = batch_of(read_study(file), file.parent)
     for number in numbers:
         key = found.keys[number - 1]
         assert key is not None
-        batch.keep(key, row(found.cells[number - 1].made.workload, "rfc", number, 4))
+        batch.keep(key, made_up(found.cells[number - 1].made.workload))
     return found
 
 

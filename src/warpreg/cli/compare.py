@@ -27,13 +27,14 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparing import Comparison, Making, compared
+from warpreg.experiments.runs.comparing import Comparison, Making
 from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Failure, Row, geometric_mean
 from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace
+from warpreg.experiments.sweep.found_rows import compared_once
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
@@ -80,6 +81,7 @@ Band = tuple[float, float] | None
     metavar="DESIGN",
     help="The design that energy, leakage and speed are normalized to, one of those that are compared.",
 )
+@click.option("--recompute", is_flag=True, help="Measure again what earlier comparisons and sweeps have kept.")
 @processes_option()
 @cycles_options
 @problem_options("small")
@@ -109,11 +111,13 @@ def command(
     plot: Path | None,
     parquet: Path | None,
     baseline: str,
+    recompute: bool,
     processes: int | None,
 ) -> int:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
 
-    A design that fails on a workload has a row that says why, and the exit status is then 1.
+    A design that fails on a workload has a row that says why, and the exit status is then 1. Rows of designs and
+    workloads of the package are kept, and found by the next comparison or sweep.
 
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
@@ -146,8 +150,10 @@ def command(
     found: list[Row | Failure] = []
     with output.steps(len(names)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        for one in compared(comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done()):
-            found.append(one)
+        rows = compared_once(
+            comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute
+        )
+        found += rows
     if baseline != BASELINE:
         found = list(_against(found, baseline))
     return _print(found, as_json, as_csv, plot, parquet)

@@ -33,9 +33,14 @@ PAPER = {
         {
             "id": f"rfc.{place}", "where": "§5", "what": "reads saved", "published": 0.5, "measured": measured,
             "unit": "fraction", "status": "measured", "within": place == 0, "null": 0.0, "could_fail": True,
-            "cause": cause,
+            "cause": cause, **tested,
         }
-        for place, (measured, cause) in enumerate([(0.52, ""), (0.8, "input: other workloads (--ablation none)")])
+        for place, (measured, cause, tested) in enumerate([
+            (0.52, "", {}),
+            (0.8, "input: other workloads (--ablation mix)",
+             {"ablation": "the paper's mix", "ablated": 0.53, "share": 0.9, "verdict": "shown"}),
+            (0.9, "model: another rule (--ablation rule)", {}),
+        ])
     ],
 }  # fmt: skip
 MISSING = {
@@ -133,12 +138,28 @@ def test_missing_cells_papers_and_provenance_are_shown(browser: Browser, page: P
     assert browser.text("tbody tr") == "7 bfs rfc(entries=99) gtx480 t too many entries"
     browser.go("#papers")
     assert browser.text(".warning").startswith("Of 4 measurements of workloads, 3 are saved")
-    first, second = browser.all("tbody tr")
-    assert "within" in first.text
-    assert "outside" in second.text
-    assert "input: other workloads" in second.text
+    first, second, third = (row.text for row in browser.all("tbody tr"))
+    assert first.endswith("within – –")
+    assert second.endswith("outside input: other workloads (--ablation mix) shown the paper's mix 53.0%")
+    assert third.endswith("outside model: another rule (--ablation rule) not measured –")
     browser.go("#provenance")
     assert "gebhart-rfc@167922fe466a" in browser.text("main")
+    assert browser.complaints() == []
+
+
+def test_a_ranking_says_what_turns_it(browser: Browser, tmp_path: Path) -> None:
+    """Ratios of b to a: 0.8 / 0.5 = 1.6 on x, 0.8 / 0.9 = 0.889 on y: sqrt(1.6 * 0.889) = 1.193."""
+    values = {("x", "a"): 0.5, ("x", "b"): 0.8, ("y", "a"): 0.9, ("y", "b"): 0.8}
+    made = [{**row(name, design, 0, 4), "energy_normalized": value} for (name, design), value in values.items()]
+    browser.open(write(contents("Two designs", made), tmp_path / "ranking.html"), "#ranking")
+    first, second = (line.text for line in browser.all("tbody tr")[:2])
+    assert first.startswith("a 1 1.193 0.8889 to 1.6 7")  # of four resamples, three have x
+    assert first.endswith("% workload=y (0.8889)")
+    assert second == "b 2 – – – –"
+    assert browser.text(".beats").startswith("a beats b: 1.193 times as good (0.8889 to 1.6), in 7")
+    assert browser.text(".beats").endswith("% of resamples, unless workload=y (0.8889).")
+    browser.choose("with", "a")
+    assert browser.text(".beats") == "Choose two designs."
     assert browser.complaints() == []
 
 
@@ -148,7 +169,7 @@ def test_names_of_users_are_never_code(browser: Browser, tmp_path: Path) -> None
     file = write(contents(HOSTILE[2], made, [failed], [{**PAPER, "title": HOSTILE[1]}]), tmp_path / "hostile.html")
     browser.open(file)
     workload, design = (quote(name, safe="") for name in (HOSTILE[0], f"{HOSTILE[1]}(entries=0)"))
-    lists = ["#overview", "#workloads", "#designs", "#provenance", "#missing", "#papers"]
+    lists = ["#overview", "#workloads", "#designs", "#ranking", "#provenance", "#missing", "#papers"]
     for view in (*lists, f"#workload/{workload}", f"#design/{design}", "#result/1"):
         browser.go(view)
         assert browser.text("h1") != "Not found"
@@ -212,7 +233,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, page: Pat
     browser.chrome("Emulation.setDeviceMetricsOverride", **size)
     try:
         browser.open(page)
-        for view in ("#overview", "#workload/workload-0", "#papers", "#provenance"):
+        for view in ("#overview", "#workload/workload-0", "#ranking", "#papers", "#provenance"):
             browser.go(view)
             assert browser.run("return document.documentElement.scrollWidth") == 390
     finally:

@@ -39,6 +39,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted({*_packaged(), *_installed()}))
 
 
+def is_packaged(name: str) -> bool:
+    """Whether a name means a design of the package, or a composition of such."""
+    return all(part in _packaged() for part in name.replace("++", "-pp").split(SEPARATOR))
+
+
 def load(name_or_path: str | Path, checked: bool | None = None) -> Design:
     """The design with this name, or in this file if it ends in ``.py``; names joined by ``+`` make a composition.
 

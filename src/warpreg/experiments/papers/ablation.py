@@ -17,7 +17,7 @@ from warpreg.experiments.papers.part import Part
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
 from warpreg.experiments.runs.scheduled import Scheduled, Variant
-from warpreg.experiments.studies.study import Measure, Replay, Study, study
+from warpreg.experiments.studies.study import Measure, Replay, Study, saved, study
 from warpreg.ir.errors import WarpregError
 
 Parameters = Mapping[str, Mapping[str, Value]]
@@ -91,20 +91,27 @@ def ablated(
     progress: Callable[[str], None] = lambda name: None,
     *,
     keep: bool = False,
+    only_saved: bool = False,
 ) -> Study:
-    """The study of some parts under an ablation, in the form of the paper's own study; ``keep`` as in `study`."""
+    """The study of some parts under an ablation, in the form of the paper's own study; ``keep`` as in `study`.  With
+    ``only_saved``, as far as it has been measured.
+    """
     changed = {measure: under(measure, ablation) for part in parts for measure in part.measures}
     names = {str(ablation.code.get(name, name)): name for name in taking_part(ablation, parts, workloads)}
-    found = study(
-        list(names),
-        changed.values(),
-        size,
-        dataclasses.replace(choice, **ablation.choice),
-        processes,
-        lambda name: progress(names[name]),
-        keep=keep,
-        only=_needed(changed, names, parts),
-    )
+    options, only = dataclasses.replace(choice, **ablation.choice), _needed(changed, names, parts)
+    if only_saved:
+        found = saved(list(names), changed.values(), size, options, only)
+    else:
+        found = study(
+            list(names),
+            changed.values(),
+            size,
+            options,
+            processes,
+            lambda name: progress(names[name]),
+            keep=keep,
+            only=only,
+        )
     named = {}
     for measure, one in changed.items():
         by_workload = {names[name]: finding for name, finding in found.found[one].items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from warpreg.experiments.papers.ablation import Ablation, ablated, taking_part, weighted
@@ -106,6 +107,28 @@ def under_ablation(
     asked = names or paper_module(paper).WORKLOADS
     other = ablated(ablation, parts, asked, found.size, found.choice, processes, progress, keep=keep)
     return findings_of(parts, other)
+
+
+def saved_verdicts(paper: str, found: Study) -> Iterator[Shown]:
+    """The results outside their tolerance whose cause names an ablation that has been measured on all workloads of
+    ``found``, at its size and with its options; nothing is measured.
+    """
+    for name, ablation in explained(paper).ABLATIONS.items():
+        parts = parts_of(paper, ablation)
+        if ablation.needs_runs:
+            workloads = paper_module(paper).WORKLOADS
+            other = ablated(ablation, parts, workloads, found.size, found.choice, only_saved=True)
+            if not _left_out(other) <= _left_out(found):
+                continue
+        else:
+            other = weighted(found, ablation.mix)
+        rows = shown(paper, name, found, findings_of(parts, other))
+        yield from (row for row in rows if row.verdict is not None)
+
+
+def _left_out(found: Study) -> set[str]:
+    """Workloads without a finding of some measure."""
+    return {Path(name).name for reasons in found.left_out.values() for name in reasons}
 
 
 def shown(paper: str, name: str, found: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:

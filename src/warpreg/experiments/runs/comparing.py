@@ -13,6 +13,7 @@ from warpreg.experiments.runs.comparison import Setting, attempts
 from warpreg.experiments.runs.counting import How
 from warpreg.experiments.runs.row import Failure, Parameters, Row
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
+from warpreg.experiments.runs.stored_row import keep
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
@@ -50,35 +51,52 @@ class Comparison:
     how: How
     making: Making
 
-    def rows(self, name: str) -> list[Row | Failure]:
-        """A row for each design on one workload or trace; what fails has a row that says why."""
-        setting = Setting.load(self.machine, self.technology)
-        choices = [Choice.load(design, values, unchecked=self.unchecked) for design, values in self.designs]
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Some ``designs`` of a comparison, by place, on one workload or trace; a row is stored under its key, if any."""
+
+    comparison: Comparison
+    name: str
+    designs: tuple[int, ...]
+    keys: tuple[str | None, ...]
+
+    def rows(self) -> list[Row | Failure]:
+        """A row for each design; what fails has a row that says why, a run that fails one for all designs."""
+        whole = self.comparison
+        setting = Setting.load(whole.machine, whole.technology)
+        named = [whole.designs[place] for place in self.designs]
+        choices = [Choice.load(design, values, unchecked=whole.unchecked) for design, values in named]
         try:
-            return list(attempts(self.making.run(name), choices, setting, self.how))
+            found = attempts(whole.making.run(self.name), choices, setting, whole.how)
+            return [_kept(row, key) for row, key in zip(found, self.keys, strict=True)]
         except WarpregError as error:
-            return [Failure(name, str(error))]
+            return [Failure(self.name, str(error))]
 
 
 def compared(
-    comparison: Comparison, names: Sequence[str], processes: int, done: Progress = lambda name: None
-) -> Iterator[Row | Failure]:
-    """The rows of all names, in their order; ``done`` is called with each name that is finished.
+    shares: Sequence[Share], processes: int, done: Progress = lambda name: None
+) -> Iterator[list[Row | Failure]]:
+    """The rows of each share, in their order; ``done`` is called with each name that is finished.
 
     Raises RunError if a process dies.
     """
-    if processes == 1 or len(names) == 1:
-        for name in names:
-            yield from comparison.rows(name)
-            done(name)
+    if processes == 1 or len(shares) <= 1:
+        for share in shares:
+            yield share.rows()
+            done(share.name)
         return
-    with ProcessPoolExecutor(min(processes, len(names)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(processes, len(shares)), mp_context=get_context("spawn")) as pool:
         try:
-            for name, found in zip(names, pool.map(comparison.rows, names), strict=True):
-                yield from found
-                done(name)
+            for share, found in zip(shares, pool.map(Share.rows, shares), strict=True):
+                yield found
+                done(share.name)
         except BrokenProcessPool as error:
             raise RunError(
-                f"a process died under one of {len(names)} runs, for want of memory as a rule; expected {processes} at"
+                f"a process died under one of {len(shares)} runs, for want of memory as a rule; expected {processes} at"
                 " a time to fit, try fewer"
             ) from error
+
+
+def _kept(row: Row | Failure, key: str | None) -> Row | Failure:
+    return row if key is None or isinstance(row, Failure) else keep(key, row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,30 +65,50 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | No
     EnergyError, before anything is counted, for a design that the technology cannot price.
     """
     setting.check(choices)
-    for _, make in _rows(run, choices, setting, how or Replayed()):
-        yield make()
+    counts = _Counts(run, setting, how or Replayed())
+    for choice in choices:
+        yield row(run, choice, setting, counts.of(choice), counts.plain, counts.how.options)
 
 
 def attempts(run: Run, choices: Sequence[Choice], setting: Setting, how: How) -> Iterator[Row | Failure]:
-    """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises."""
-    for choice, make in _rows(run, choices, setting, how):
+    """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
+    be counted.
+    """
+    counts = _Counts(run, setting, how)
+    for choice in choices:
         try:
-            yield make()
+            found = counts.of(choice)
         except WarpregError as error:
-            yield Failure(run.name, str(error), choice.design.name, choice.values, choice.design.defaults)
+            if choice.design.name == BASELINE:
+                raise
+            yield _failure(run, choice, error)
+            continue
+        plain = counts.plain
+        try:
+            yield row(run, choice, setting, found, plain, how.options)
+        except WarpregError as error:
+            yield _failure(run, choice, error)
 
 
-def _rows(
-    run: Run, choices: Sequence[Choice], setting: Setting, how: How
-) -> Iterator[tuple[Choice, Callable[[], Row]]]:
-    """Each choice with a function that counts its row."""
-    plain = how.count(run, Choice.load(BASELINE), setting.machine)
+def _failure(run: Run, choice: Choice, error: WarpregError) -> Failure:
+    return Failure(run.name, str(error), choice.design.name, choice.values, choice.design.defaults)
 
-    def made(choice: Choice) -> Row:
-        found = plain if choice.design.name == BASELINE else how.count(run, choice, setting.machine)
-        return row(run, choice, setting, found, plain, how.options)
 
-    yield from ((choice, functools.partial(made, choice)) for choice in choices)
+@dataclass(frozen=True)
+class _Counts:
+    """Counts of designs on a run; those of the plain MRF once, when they are needed."""
+
+    run: Run
+    setting: Setting
+    how: How
+
+    @functools.cached_property
+    def plain(self) -> Counted:
+        return self.how.count(self.run, Choice.load(BASELINE), self.setting.machine)
+
+    def of(self, choice: Choice) -> Counted:
+        """The counts of a design."""
+        return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.setting.machine)
 
 
 def row(

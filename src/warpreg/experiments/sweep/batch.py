@@ -8,7 +8,6 @@ are not covered.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import json
@@ -20,8 +19,10 @@ from typing import Any
 from warpreg import energy, gpu
 from warpreg.cache import store
 from warpreg.cache.sources import sources_digest
+from warpreg.experiments.runs import stored_row
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import find_workload
 from warpreg.experiments.runs.traces import is_trace
 from warpreg.experiments.sweep.cells import Cell
@@ -172,9 +173,8 @@ def _data_files(path: Path) -> list[Path]:
 
 def kept(key: str) -> dict[str, Any] | None:
     """The kept result with this key; None if there is none, or a damaged one."""
-    content = store.read(store.RESULTS, key)
-    found = None if content is None else json.loads(content)
-    return found if isinstance(found, dict) else None
+    found = stored_row.kept(key)
+    return None if found is None else found.as_dict()
 
 
 def all_kept() -> list[dict[str, Any]]:
@@ -184,15 +184,6 @@ def all_kept() -> list[dict[str, Any]]:
     return [one for one in found if one is not None]
 
 
-def keep(key: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Store a result, as JSON; returns what `kept` will return."""
-    content = json.dumps(result, default=_plain, allow_nan=False, separators=(",", ":"))
-    store.write(store.RESULTS, key, content.encode())
-    again: dict[str, Any] = json.loads(content)
-    return again
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+def keep(key: str, row: Row) -> dict[str, Any]:
+    """Store a result; returns what `kept` will return."""
+    return stored_row.keep(key, row).as_dict()

@@ -154,7 +154,7 @@ def _results(
         if isinstance(row, Failure):
             yield number, row.message
         else:
-            yield number, batch.keep(task.keys[number], row.as_dict())
+            yield number, batch.keep(task.keys[number], row)
 
 
 def _shared(cell: Cell) -> tuple[Made, str, str, How]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from warpreg.report.page.designs import described
+from warpreg.report.page.rankings import rankings
 
 Row = Mapping[str, Any]
 Entry = TypeVar("Entry")
@@ -65,13 +66,15 @@ def contents(
             **{name: value for name, value in row.items() if name not in ELSEWHERE},
             **_timing(row.get("timing")),
         }
+    labelled, found = described(designs.entries), list(results.values())
     return {
         "title": title,
         "codes": codes.entries,
-        "designs": described(designs.entries),
+        "designs": labelled,
         "runs": runs.entries,
         "residencies": residencies.entries,
-        "results": list(results.values()),
+        "results": found,
+        "rankings": rankings(labelled, runs.entries, found),
         "missing": list(missing),
         "papers": list(papers),
     }

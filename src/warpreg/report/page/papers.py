@@ -1,10 +1,13 @@
-"""Reproductions of papers in a report: every printed result beside the measured value, from saved measurements."""
+"""Reproductions of papers in a report: every printed result beside the measured value, from saved measurements.  The
+ablation that tests the cause of a difference gives its verdict, if it has been measured.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from warpreg.experiments.papers.reproduction import reproduced, saved_measurements, summed
+from warpreg.experiments.papers.shown import Shown, saved_verdicts
 from warpreg.ir.errors import WarpregError
 from warpreg.report.reproduction_page import TITLES
 
@@ -22,7 +25,8 @@ def reproduction(paper: str, size: str) -> dict[str, Any]:
         raise NothingSavedError(
             f"{paper}: no measurement of size {size} is saved; run 'warpreg reproduce {paper} --size {size}' first"
         )
-    rows = [one.as_dict() for one in reproduced(paper, found)]
+    verdicts = {one.published.id: one for one in saved_verdicts(paper, found)}
+    rows = [one.as_dict() | _verdict(verdicts.get(one.published.id)) for one in reproduced(paper, found)]
     return {
         "paper": paper,
         "title": TITLES.get(paper, paper),
@@ -32,3 +36,10 @@ def reproduction(paper: str, size: str) -> dict[str, Any]:
         "wanted": wanted,
         "results": rows,
     }
+
+
+def _verdict(shown: Shown | None) -> dict[str, Any]:
+    """What an ablation says of the cause of a result: its title, the value without the cause, the verdict."""
+    if shown is None:
+        return {}
+    return {"ablation": shown.title, "ablated": shown.ablated, "share": shown.share, "verdict": shown.verdict}

@@ -118,6 +118,22 @@ const paperColumns = [
     show: (one) => el("span", { class: `badge ${verdict(one).replace(" ", "-")}` }, verdict(one)),
   },
   { title: "Cause", value: (one) => one.cause, class: "text" },
+  {
+    title: "Cause tested",
+    value: (one) => tested(one),
+    show: (one) => [
+      el("span", { class: `badge ${tested(one).replaceAll(" ", "-")}` }, tested(one)),
+      one.verdict ? el("span", { class: "quiet" }, ` ${one.ablation}`) : null,
+    ],
+    class: "text",
+  },
+  valueColumn("Without the cause", (one) => one.ablated ?? null),
 ];
+
+/** The verdict of the ablation that tests the cause of a result outside its tolerance. */
+function tested(one) {
+  if (one.verdict) return one.verdict;
+  return verdict(one) === "outside" && one.cause.includes("--ablation") ? "not measured" : "–";
+}
 
 const paperTable = (paper) => table(`Results of ${paper.title}`, paperColumns, paper.results);

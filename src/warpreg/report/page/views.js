@@ -2,13 +2,14 @@
 // The views of the address: lists of workloads and designs, one of each, one result, what is missing, provenance.
 
 /** Each view returns its `title`, its elements and the figures in it. */
-const VIEWS = { overview, workloads, workload, designs, design, result, papers, missing, provenance };
+const VIEWS = { overview, workloads, workload, designs, design, ranking, result, papers, missing, provenance };
 
 /** Entries of the navigation: views of their own that have content. */
 const NAVIGATION = [
   ["overview", "Overview", true],
   ["workloads", "Workloads", results.length > 0],
   ["designs", "Designs", results.length > 0],
+  ["ranking", "Ranking", report.rankings.length > 0],
   ["papers", "Papers", report.papers.length > 0],
   ["missing", "Missing", report.missing.length > 0],
   ["provenance", "Provenance", results.length > 0],

@@ -18,7 +18,7 @@ from warpreg.report.files import whole
 
 SCRIPTS = (
     "data.js", "metrics.js", "state.js", "elements.js", "plots.js", "figures.js", "pareto.js", "controls.js",
-    "reproduction.js", "overview.js", "views.js", "main.js",
+    "reproduction.js", "ranking.js", "overview.js", "views.js", "main.js",
 )  # fmt: skip
 """The scripts of the page, in the order in which they run."""
 EXTRA = "a report requires the 'report' extra: pip install 'warpreg[report]'"
