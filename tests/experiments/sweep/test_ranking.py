@@ -44,6 +44,21 @@ def test_a_ranking_and_its_mean_ratio() -> None:
     assert str(pair).endswith(" of resamples, unless machine=gtx480")
 
 
+def test_an_end_of_the_band_that_turns_the_ranking() -> None:
+    """On x and y alike: 0.6 / 0.5 = 1.2; with the least costly main register file 0.6 / 0.8 = 0.75."""
+    ends = {"a": [0.8, 0.4], "b": [0.6, 0.6]}
+    energy = {"a": 0.5, "b": 0.6}
+    rows = [(label, row(name, energy[label], energy_ends=ends[label])) for name in ("x", "y") for label in ends]
+    pair = results(rows).compared("a", "b")
+    assert pair is not None
+    assert pair.ratio == pytest.approx(1.2)
+    assert dict(pair.turned) == {"band=low": pytest.approx(0.75)}
+    speeds = [(label, {**one, "speed": 1.0}) for label, one in rows]
+    pair = results(speeds, "speed").compared("a", "b")
+    assert pair is not None
+    assert pair.turned == ()
+
+
 def test_only_places_that_both_have_are_compared() -> None:
     found = results([("a", row("x", 0.5)), ("b", row("x", 0.6)), ("b", row("y", 0.1))])
     pair = found.compared("a", "b")

@@ -49,6 +49,22 @@ def test_a_design_of_the_package_says_what_it_is() -> None:
     assert "summary" not in named_alike
 
 
+def test_designs_are_ranked_and_a_workload_that_turns_a_pair_is_named() -> None:
+    """a and b on x: 0.5 and 0.8; on y: 0.9 and 0.8: 1.6 and 0.889 times as good."""
+    values = {("x", "b"): 0.8, ("x", "a"): 0.5, ("y", "b"): 0.8, ("y", "a"): 0.9}
+    made = [{**row(name, design, 0, 4), "energy_normalized": value} for (name, design), value in values.items()]
+    for one in made:
+        del one["speed"]
+    found = contents("", made)
+    labels = [one["label"] for one in found["designs"]]
+    (ranking,) = found["rankings"]
+    assert (ranking["measure"], [labels[place] for place in ranking["order"]]) == ("energy", ["a", "b"])
+    (pair,) = ranking["pairs"]
+    assert (labels[pair["better"]], labels[pair["other"]], pair["workloads"]) == ("a", "b", 2)
+    assert pair["turned_by"] == {"workload=y": pytest.approx(0.8 / 0.9)}
+    assert contents("", made[:1])["rankings"] == []
+
+
 def test_the_same_results_give_the_same_file_without_outside_parts(tmp_path: Path) -> None:
     whole = contents("<b>study</b>", [row("</script>", "<script>", 0, 2)])
     first = write(whole, tmp_path / "a.html").read_bytes()

@@ -278,6 +278,7 @@ class Row:
             flat["normalized_to"] = self.normalized_to
         if self.band is not None:
             flat["energy_band"] = list(self.band)
+            flat["energy_ends"] = [_ratio(own, whole) for own, whole in self.ends_pj]
         for name, level in self.levels.items():
             flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.normal_pj)
             flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.normal_pj)

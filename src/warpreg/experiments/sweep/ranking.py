@@ -4,14 +4,14 @@ Two designs are compared where both have a result: on the same run, machine and 
 other is the geometric mean over these places, of each workload first, so that workloads weigh the same.  Its interval
 and the share of resamples in which one beats the other are those of a bootstrap over workloads (Efron, Annals of
 Statistics, 1979, section 2).  A case turns the ranking if the ratio over the places of that case alone is on the other
-side of 1.
+side of 1.  If the technologies have a band, its ends are cases too, each over all places.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,19 +23,23 @@ from warpreg.experiments.sweep.study_file import SweepError
 RESAMPLES = 2000
 INTERVAL = (2.5, 97.5)
 """Percent."""
-LOWER, HIGHER = ("energy_normalized", "cycles", "accesses_left"), ("speed", "ipc")
+ENERGY, ENERGY_ENDS = "energy_normalized", "energy_ends"
+LOWER, HIGHER = (ENERGY, "cycles", "accesses_left"), ("speed", "ipc")
 """Results that are better if lower, or if higher."""
 AXES = ("machine", "technology", "size", "seed", "workload")
 DEFAULT = "default"
+ENDS = ("band=low", "band=high")
+"""The least and the most costly main register file of the technologies."""
 Place = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A result of designs by place: the values of all axes."""
+    """A result of designs by place: the values of all axes; energies also at the ends of the band, if there is one."""
 
     by: str
     values: Mapping[str, Mapping[Place, float]]
+    ends: Mapping[str, Mapping[Place, Sequence[float]]] = field(default_factory=dict)
 
     @staticmethod
     def of(rows: Sequence[tuple[str, Mapping[str, Any]]], by: str) -> Results:
@@ -44,10 +48,13 @@ class Results:
         Raises SweepError for a result that the rows do not have.
         """
         values: dict[str, dict[Place, float]] = {}
+        ends: dict[str, dict[Place, Sequence[float]]] = {}
         for label, row in rows:
             if "error" not in row:
                 values.setdefault(label, {})[_place(row)] = _value(row, by)
-        return Results(by, values)
+                if by == ENERGY and ENERGY_ENDS in row:
+                    ends.setdefault(label, {})[_place(row)] = row[ENERGY_ENDS]
+        return Results(by, values, ends)
 
     def ranked(self) -> list[str]:
         """The designs, the best first, by their means over the places that all of them have."""
@@ -62,18 +69,28 @@ class Results:
     def compared(self, better: str, other: str) -> Comparison | None:
         """Two designs, where both have a result; None if that is nowhere."""
         shared = {
-            place: self._ratio(better, other, place) for place in self.values[better] if place in self.values[other]
+            place: self._ratio(value, self.values[other][place])
+            for place, value in self.values[better].items()
+            if place in self.values[other]
         }
         if not shared:
             return None
         low, high, share = _bootstrap(shared)
-        turned = tuple((case, ratio) for case, ratio in _cases(shared) if ratio < 1)
+        cases = [*_cases(shared), *self._at_the_ends(better, other)]
+        turned = tuple((case, ratio) for case, ratio in cases if ratio < 1)
         workloads = len(_by_workload(shared))
         return Comparison(better, other, _mean(shared), low, high, share, turned, len(shared), workloads)
 
-    def _ratio(self, better: str, other: str, place: Place) -> float:
-        """How much better the first is: above 1 if it is."""
-        one, two = self.values[better][place], self.values[other][place]
+    def _at_the_ends(self, better: str, other: str) -> Iterator[tuple[str, float]]:
+        """The ratio at each end of the band, where both designs have one."""
+        first, second = self.ends.get(better, {}), self.ends.get(other, {})
+        shared = [place for place in first if place in second]
+        if shared:
+            for end, name in enumerate(ENDS):
+                yield name, _mean({place: self._ratio(first[place][end], second[place][end]) for place in shared})
+
+    def _ratio(self, one: float, two: float) -> float:
+        """How much better the first value is: above 1 if it is."""
         if min(one, two) <= 0:
             return 1.0 if one == two else math.inf if (one < two) == (self.by in LOWER) else 0.0
         return two / one if self.by in LOWER else one / two

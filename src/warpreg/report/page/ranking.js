@@ -11,7 +11,8 @@ function ranking() {
     "p",
     { class: "lead" },
     "Each design against the next one: the ratio of their geometric means over workloads, with the interval of a " +
-      "bootstrap over workloads. “Unless” names each workload, machine, technology and option whose runs alone turn it.",
+      "bootstrap over workloads. “Unless” names each workload, machine, technology and option whose runs alone turn it, with the ratio there; “band” " +
+      "is an end of the technology’s band.",
   );
   const note = el("p", { class: "note" }, "Over all finished runs; filters of other views do not apply.");
   return { title: "Ranking", nodes: [heading("Which design is better, and when not", lead), note, ...nodes], figures: [] };

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from warpreg.experiments.sweep.ranking import Comparison, Results
+from warpreg.experiments.sweep.ranking import ENERGY, ENERGY_ENDS, Comparison, Results
 
-MEASURES = {"energy": "energy_normalized", "speed": "speed"}
+MEASURES = {"energy": ENERGY, "speed": "speed"}
 """Measures of the page by which designs are ranked, and their keys in a row."""
 MOST_PAIRS = 600
 """Pairs of designs that are compared; of more designs, each is compared with the next and with the best only."""
@@ -26,19 +26,23 @@ def rankings(designs: Entries, runs: Entries, results: Entries) -> list[dict[str
 def _ranking(name: str, key: str, designs: Entries, runs: Entries, results: Entries) -> dict[str, Any] | None:
     labels = [design["label"] for design in designs]
     values: dict[str, dict[Any, float]] = {}
+    ends: dict[str, dict[Any, Sequence[float]]] = {}
     for one in results:
+        label, place = labels[one["design"]], _place(runs[one["run"]])
         if one.get(key):
-            values.setdefault(labels[one["design"]], {})[_place(runs[one["run"]])] = one[key]
-    found = Results(key, values)
+            values.setdefault(label, {})[place] = one[key]
+        if key == ENERGY and ENERGY_ENDS in one:
+            ends.setdefault(label, {})[place] = one[ENERGY_ENDS]
+    found = Results(key, values, ends)
     order = found.ranked() if len(values) > 1 else []
     pairs = [pair for better, other in _pairs(order) if (pair := found.compared(better, other)) is not None]
     if not pairs:
         return None
-    place = {label: number for number, label in enumerate(labels)}
+    places = {label: number for number, label in enumerate(labels)}
     return {
         "measure": name,
-        "order": [place[label] for label in order],
-        "pairs": [_pair(pair, place) for pair in pairs],
+        "order": [places[label] for label in order],
+        "pairs": [_pair(pair, places) for pair in pairs],
     }
 
 
