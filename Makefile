@@ -10,7 +10,7 @@ DEMO_OUT ?= demo
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-all bench lint docs ptx table format clean
+.PHONY: help demo test quick test-all packages bench lint docs ptx table format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -26,6 +26,9 @@ quick: $(VENV)/.installed-dev ## run the tests that are not marked slow, in unde
 
 test-all: $(VENV)/.installed-dev ## run the tests on each supported Python that is installed
 	$(BIN)/nox $(if $(ARGS),-- $(ARGS))
+
+packages: $(VENV)/.installed-dev ## build wheel and sdist, and try both on each supported Python that is installed
+	$(BIN)/nox -s package
 
 bench: $(VENV)/.installed-core ## measure the speed of this machine; takes five minutes
 	@for part in spine timing replay placement; do $(BIN)/warpreg bench $$part $(ARGS) || exit 1; done

@@ -1,4 +1,6 @@
-"""Run the tests on each supported Python that is installed: ``make test-all``."""
+"""Tests and packages on each supported Python that is installed: ``make test-all``, ``make packages``."""
+
+from pathlib import Path
 
 import nox
 
@@ -14,3 +16,20 @@ def tests(session: nox.Session) -> None:
     """Run pytest with the arguments after ``--``, by default with all tests."""
     session.install("--quiet", "--editable", ".[dev]")
     session.run("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
+
+
+@nox.session(python=PYTHONS, reuse_venv=False, default=False)
+@nox.parametrize("kind", ["wheel", "sdist"])
+def package(session: nox.Session, kind: str) -> None:
+    """Build a package, install it in a fresh environment as a user does, and run some commands."""
+    folder = session.create_tmp()
+    session.install("--quiet", "build")
+    session.run("python", "-m", "build", f"--{kind}", "--outdir", folder, silent=True)
+    (built,) = Path(folder).glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    session.run("python", "-m", "venv", f"{folder}/fresh", silent=True)
+    warpreg = Path(folder).resolve() / "fresh" / "bin" / "warpreg"
+    pip = str(warpreg.with_name("pip"))
+    session.run(pip, "install", "--quiet", str(built.resolve()), external=True)
+    session.chdir(folder)  # where no sources are
+    for command in ("run vector-add --size tiny", "compare hotspot --size tiny", "list designs"):
+        session.run(str(warpreg), *command.split(), external=True, silent=True, env={"WARPREG_CACHE": "cache"})

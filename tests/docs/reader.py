@@ -21,7 +21,7 @@ from tests.sass.vector_add import write_vector_add
 from warpreg.cli import main
 from warpreg.cli.app import command as commands
 from warpreg.designs import load
-from warpreg.experiments.suite.page_blocks import Block
+from warpreg.experiments.suite.page_blocks import Block, blocks_of
 from warpreg.experiments.suite.shown_output import agrees, parts_of
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +51,10 @@ class Reader:
             shutil.copy(examples / name, self.folder)
         for folder in (self.folder, self.folder / "examples"):
             shutil.copy(ROOT / "tests" / "cli" / "data" / PTX, folder)
+        sweeping = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
+        for block in blocks_of(sweeping):
+            if block.note("file") == "entries.toml":
+                block.write(self.folder)
         self._prepare_versions((ROOT / "tests" / "cli" / "data" / PTX).read_text(encoding="utf-8"))
         (self.folder / "traces" / "vectoradd").mkdir(parents=True)
         write_vector_add(self.folder / "traces" / "vectoradd", 300)

@@ -8,7 +8,7 @@
     parameters = { entries = { low = 2, high = 8, step = 2 } }
 
     [[designs]]
-    name = "regmutex+rfc"
+    name = "rfc-lrf"
 
     [compile]
     address_bits = [32, 64]
