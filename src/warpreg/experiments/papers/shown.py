@@ -122,6 +122,8 @@ def saved_verdicts(paper: str, found: Study) -> Iterator[Shown]:
                 continue
         else:
             other = weighted(found, ablation.mix)
+        if not all(other.found.get(measure) for part in parts for measure in part.measures):
+            continue
         rows = shown(paper, name, found, findings_of(parts, other))
         yield from (row for row in rows if row.verdict is not None)
 
