@@ -10,7 +10,7 @@ DEMO_OUT ?= demo
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-all packages bench lint docs ptx table format clean
+.PHONY: help demo test quick test-long test-all packages bench lint docs ptx table format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,6 +23,9 @@ test: $(VENV)/.installed-dev ## run the test suite in parallel
 
 quick: $(VENV)/.installed-dev ## run the tests that are not marked slow, in under two minutes
 	$(PYTEST) -m "not slow" $(ARGS)
+
+test-long: $(VENV)/.installed-dev ## run the pages whose examples take minutes
+	$(PYTEST) -m long $(ARGS)
 
 test-all: $(VENV)/.installed-dev ## run the tests on each supported Python that is installed
 	$(BIN)/nox $(if $(ARGS),-- $(ARGS))

@@ -18,7 +18,7 @@ PAGES = [
     and page.parent.name != "generated"
 ]
 
-ONLY_PARSED = {
+LONG = {
     "docs/explanation/reproduction.md",
     "docs/how-to/compare-designs.md",
     "docs/how-to/reproduce-a-paper.md",
@@ -28,7 +28,7 @@ ONLY_PARSED = {
     "docs/reference/design-interface.md",
     "docs/explanation/energy.md",
 }
-"""Pages whose cores take minutes to compile; the commands exist and have their options."""
+"""Pages whose cores take minutes to compile."""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -42,7 +42,7 @@ def test_commands_exist_and_python_compiles(page: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ONLY_PARSED])
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.long if page in LONG else ()) for page in PAGES])
 def test_the_blocks_of_a_page_work(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
