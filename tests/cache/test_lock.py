@@ -53,7 +53,7 @@ def test_a_lock_is_waited_for_with_patience_and_freed_by_a_death() -> None:
 class Bytes:
     """A compiler whose code is its name."""
 
-    def dumped(self, built: Any, classes: Any) -> bytes:
+    def dumped(self, built: Any) -> bytes:
         return bytes(built)
 
     def loaded(self, function: Any, code: bytes, classes: Any) -> bytes:

@@ -41,7 +41,7 @@ class State(NamedTuple):
 def init(parameters: Parameters, program: Program) -> State:
     """An empty recording."""
     place = np.array([0, 0, NOBODY, 0, NOBODY], np.int64)
-    return State(per_kernel(long_arrays.empty(parameters.words, np.uint32)), per_kernel(place))
+    return State(per_kernel(long_arrays.zeros(parameters.words, np.uint32)), per_kernel(place))
 
 
 @hook
