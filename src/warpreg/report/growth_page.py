@@ -93,13 +93,12 @@ def picture(measured: Mapping[str, Any]) -> Figure:
                 axes.set_xscale("log")
                 if row == 0:
                     axes.set_yscale("log")
-                else:
-                    axes.set_ylim(bottom=0)
                 horizontal_grid(axes)
                 if column == 0:
                     axes.set_ylabel(label)
             grid[0][column].set_title(axis)
             grid[1][column].set_xlabel("warp-instructions" if axis in ("loop iterations", "thread blocks") else axis)
+        grid[1][0].set_ylim(bottom=0)
         handles = {name: line for axes in grid[0] for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
         drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
     return drawn
