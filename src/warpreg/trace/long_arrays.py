@@ -1,7 +1,7 @@
 """Arrays of a recorded run that may be longer than memory: long ones are in a temporary file.
 
 Pages of the file that the process has used leave its memory again within `PAUSE_S`, and the system may write them to
-disk.  The memory of a process therefore does not grow with the length of a run.
+disk.  The memory of a process is therefore bounded, however long a run is.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ def empty(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:
 
 
 def zeros(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:
-    """The same, all zero."""
-    found = empty(size, dtype)
-    if not isinstance(found.base, mmap.mmap):
-        found.fill(0)
-    return found
+    """The same, all zero, as a new file is."""
+    if size * np.dtype(dtype).itemsize <= IN_MEMORY_BYTES:
+        return np.zeros(size, dtype)
+    return empty(size, dtype)
 
 
 def joined(pieces: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:

@@ -190,5 +190,6 @@ def _output(command: Sequence[str]) -> str:
     """The output of a tool on both streams."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise VendorToolError(f"{Path(command[0]).name} failed with status {done.returncode}:\n{done.stdout.strip()}")
+        tool, file = Path(command[0]).name, Path(command[-1]).name
+        raise VendorToolError(f"{tool} failed with status {done.returncode} on {file}:\n{done.stdout.strip()}")
     return done.stdout
