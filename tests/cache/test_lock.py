@@ -14,6 +14,7 @@ import pytest
 from warpreg.cache import trust
 from warpreg.cache.lock import held
 from warpreg.jit.code_cache import kept
+from warpreg.jit.recipe import compiled
 
 forked = multiprocessing.get_context("fork")
 
@@ -50,25 +51,18 @@ def test_a_lock_is_waited_for_with_patience_and_freed_by_a_death() -> None:
     assert elapsed("a", 30) < 5
 
 
-class Bytes:
-    """A compiler whose code is its name."""
-
-    def dumped(self, built: Any) -> bytes:
-        return bytes(built)
-
-    def loaded(self, function: Any, code: bytes, classes: Any) -> bytes:
-        return code
-
-
 def needing(folder: Path, found: Any) -> None:
-    def build() -> bytes:
+    def build() -> Any:
         with (folder / "built").open("a") as file:
             file.write("once\n")
         time.sleep(0.3)
-        return b"code"
+        return compiled(doubled, (1,))
 
-    compiler: Any = Bytes()
-    found.put(kept(compiler, needing, "0" * 64, [], build))
+    found.put(kept(needing, "0" * 64, build)(21))
+
+
+def doubled(number: int) -> int:
+    return 2 * number
 
 
 def test_of_three_processes_that_need_a_core_one_compiles_it(tmp_path: Path) -> None:
@@ -76,7 +70,7 @@ def test_of_three_processes_that_need_a_core_one_compiles_it(tmp_path: Path) -> 
     processes = [forked.Process(target=needing, args=(tmp_path, found)) for _ in range(3)]
     for one in processes:
         one.start()
-    assert [found.get(timeout=30) for _ in processes] == [b"code"] * 3
+    assert [found.get(timeout=30) for _ in processes] == [42] * 3
     for one in processes:
         one.join()
     assert (tmp_path / "built").read_text() == "once\n"

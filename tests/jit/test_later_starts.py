@@ -21,7 +21,7 @@ from tests.jit.test_later_starts import total
 from warpreg.jit.recipe import compiled
 
 print(compiled(total, (np.arange(5),))(np.arange(5)))
-print(*(name for name in ("numba.np.arraymath", "scipy.linalg") if name in sys.modules))
+print(*(name for name in ("numba", "scipy.linalg") if name in sys.modules))
 """
 
 
@@ -41,7 +41,7 @@ def in_a_fresh_process(cache: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_a_later_process_loads_the_function_and_not_what_compiling_it_needs(tmp_path: Path) -> None:
-    assert in_a_fresh_process(tmp_path) == ["10", "numba.np.arraymath scipy.linalg"]
+    assert in_a_fresh_process(tmp_path) == ["10", "numba scipy.linalg"]
     assert in_a_fresh_process(tmp_path) == ["10", ""]
 
 
@@ -50,5 +50,5 @@ def test_a_loaded_function_takes_its_own_types_only(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
     in_a_fresh_process(tmp_path)
     loaded = compiled(total, (np.arange(5),))
-    with pytest.raises(TypeError, match="No matching definition"):
+    with pytest.raises(TypeError, match=r"argument.0: expected array\(int64, 1d, C\)"):
         loaded(np.arange(5.0))

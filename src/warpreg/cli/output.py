@@ -11,17 +11,19 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from warpreg.ir.errors import WarpregError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PIPE_COLUMNS = 160
 """Width of tables when the output is not a terminal."""
@@ -184,13 +186,15 @@ class Steps:
 @contextmanager
 def steps(total: int | None = None) -> Iterator[Steps]:
     """Progress over ``total`` steps, or a spinner if the number is not known."""
+    from rich import progress as rich
+
     stream = Console(stderr=True)
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        *([BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
-        TimeElapsedColumn(),
-        *([TextColumn("left:"), TimeRemainingColumn()] if total else []),
+    progress = rich.Progress(
+        rich.SpinnerColumn(),
+        rich.TextColumn("{task.description}"),
+        *([rich.BarColumn(), rich.TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
+        rich.TimeElapsedColumn(),
+        *([rich.TextColumn("left:"), rich.TimeRemainingColumn()] if total else []),
         console=stream,
         transient=True,
         disable=not stream.is_terminal,

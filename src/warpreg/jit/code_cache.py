@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from warpreg.cache import store
 from warpreg.cache.lock import held
 from warpreg.jit.collector_pause import collector_paused
-from warpreg.jit.compiler import Compiler
+from warpreg.jit.entry_points import EntryPoint, code_from
 from warpreg.jit.natives import Function
 
 KIND = "cores"
 
 
-def kept(compiler: Compiler, function: Function, digest: str, classes: Sequence[type], build: Callable[[], Any]) -> Any:
-    """The dispatcher of ``function`` from the cache, or else ``build()``, which is then stored.  Of several processes
+def kept(function: Function, digest: str, build: Callable[[], Any]) -> Any:
+    """The entry point of ``function`` from the cache, or else ``build()``, which is then stored.  Of several processes
     that need it at once, one builds it.
 
-    The key is the function's name and the ``digest`` of all its dependencies.  ``classes`` as in `Compiler.loaded`.
+    The key is the function's name and the ``digest`` of all its dependencies.
     """
     key = f"{function.__name__}-{digest[:40]}"
     with collector_paused():
-        code = store.read(KIND, key)
-        if code is not None:
-            return compiler.loaded(function, code, classes)
+        found = _stored(key)
+        if found is not None:
+            return found
         with held(key):
-            code = store.read(KIND, key)  # of the process that held the lock before
-            if code is not None:
-                return compiler.loaded(function, code, classes)
+            found = _stored(key)  # by the process that held the lock before
+            if found is not None:
+                return found
             built = build()
-            code = compiler.dumped(built)
-            if code is not None:
-                store.write(KIND, key, code)
+            if isinstance(built, EntryPoint) and built.code is not None:
+                store.write(KIND, key, built.code.as_bytes())
         return built
+
+
+def _stored(key: str) -> EntryPoint | None:
+    code = store.read(KIND, key)
+    return None if code is None else EntryPoint.loaded(code_from(code))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from warpreg.jit.call_graph import CallGraph
@@ -26,12 +29,10 @@ class Compilation(Protocol):
     def inlined(self, function: Function) -> Any:
         """The dispatcher of a function that compiled functions call."""
 
-    def outermost(
-        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
-    ) -> Any:
-        """The dispatcher of a function called from Python, compiled for arguments of these numba types.
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
+        """A function called from Python, compiled for arguments of these numba types.
 
-        ``classes`` as in `Compiler.loaded`.  The dispatchers ``told`` then have the signatures of their functions.
+        The dispatchers ``told`` then have the signatures of their functions.
         """
 
 
@@ -47,15 +48,6 @@ class Compiler(Protocol):
     def selecting(self) -> AbstractContextManager[None]:
         """In this context, compilation prefers conditional moves to branches."""
 
-    def dumped(self, dispatcher: Any) -> bytes | None:
-        """The machine code of a dispatcher as bytes, None if it cannot be stored."""
-
-    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        """The dispatcher of a function from `dumped` code.
-
-        ``classes`` are those of named tuples among the arguments; each is stored as its position.
-        """
-
 
 class PlainCompilation:
     """numba's own ``njit`` through its documented interface."""
@@ -69,9 +61,7 @@ class PlainCompilation:
     def inlined(self, function: Function) -> Any:
         return self._njit()(function)
 
-    def outermost(
-        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
-    ) -> Any:
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> Any:
         return self._njit(signature)(function)
 
 
@@ -86,23 +76,25 @@ class PlainCompiler:
 
         return contextlib.nullcontext()
 
-    def dumped(self, dispatcher: Any) -> bytes | None:
-        return None
-
-    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        raise NotImplementedError("machine code of plain numba is not kept")
-
 
 def compiler() -> Compiler:
     """The compiler for the installed version of numba."""
-    import numba
-
-    if not numba.__version__.startswith(KNOWN):
-        _warn(numba.__version__)
+    version = numba_version()
+    if not version.startswith(KNOWN):
+        _warn(version)
         return PlainCompiler()
     from warpreg.jit.numba_internals import FastCompiler
 
     return FastCompiler()
+
+
+@functools.cache
+def numba_version() -> str:
+    """The installed version of numba, which is not imported for it."""
+    package = importlib.util.find_spec("numba")
+    origin = None if package is None else package.origin
+    found = re.search(r'"version": "(.*)"', Path(str(origin)).with_name("_version.py").read_text(encoding="utf-8"))
+    return found[1] if found else "of unknown version"
 
 
 @functools.cache

@@ -13,19 +13,16 @@ differ; they use plain ``njit``.
 
 from __future__ import annotations
 
-import io
-import pickle
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import llvmlite.binding
 import numba
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.registry import cpu_target
-from numba.core.serialize import NumbaPickler
 from numba.core.typed_passes import (
     IRLegalization,
     NativeLowering,
@@ -38,11 +35,11 @@ from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCo
 from warpreg.cache import store
 from warpreg.jit import units
 from warpreg.jit.call_graph import CallGraph
-from warpreg.jit.code_libraries import Lowered, Outermost, Part, emitted_parts, loaded_part
-from warpreg.jit.fault_record import provide_record
+from warpreg.jit.code_libraries import Lowered, Outermost, emitted_parts
+from warpreg.jit.entry_points import EntryCode, EntryPoint, code_from
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import is_noinline
-from warpreg.jit.numba_patches import counted_from_the_start, typed_once
+from warpreg.jit.numba_patches import counted_from_the_start, typed_once, with_own_entries
 from warpreg.jit.options import OPTIONS
 from warpreg.jit.piecewise import Piecewise
 from warpreg.jit.rebuild import origin_of
@@ -165,43 +162,49 @@ class FastCompilation:
         self._piecewise.add(origin_of(function), dispatcher)
         return dispatcher
 
-    def outermost(
-        self, function: Function, signature: tuple[Any, ...], classes: Sequence[type], told: Collection[Any]
-    ) -> Any:
+    def outermost(self, function: Function, signature: tuple[Any, ...], told: Collection[Any]) -> EntryPoint:
         """Compile a function and all its callees to machine code, or find it where only units apart have changed."""
         with typed_once(), nullcontext() if self._checked else counted_from_the_start(), self._piecewise.keeping():
             self._piecewise.know_records(signature)
-            made = self._found(function, signature, classes) or self._made(function, signature, classes)
+            made = self._found(function, signature) or self._made(function, signature)
             self._piecewise.tell(told)
             return made
 
-    def _found(self, function: Function, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
-        linker, origin = self._piecewise.linker, origin_of(function)
-        calls = self._piecewise.calls_of_entry(origin, signature) if linker.has_parts else None
-        key = self._piecewise.key_of_entry(origin, signature, calls) if calls is not None else None
-        code = store.read(units.KIND, key) if key is not None else None
-        if calls is None or code is None:
+    def _found(self, function: Function, signature: tuple[Any, ...]) -> EntryPoint | None:
+        key = self._key(function, signature)
+        stored = store.read(units.KIND, key) if key is not None else None
+        if stored is None:
             return None
-        parts = emitted_parts(linker, calls, cpu_target.target_context.codegen())
-        return _dispatcher(function, relabelled(code, PLACEHOLDER, linker.label), parts, classes)
+        linker = self._piecewise.linker
+        code = code_from(relabelled(stored, PLACEHOLDER, linker.label))
+        calls = self._piecewise.calls_of_entry(origin_of(function), signature)
+        parts = emitted_parts(linker, calls or (), cpu_target.target_context.codegen())
+        return EntryPoint.loaded(code._replace(apart=[part.code for part in parts]))
 
-    def _made(self, function: Function, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
+    def _made(self, function: Function, signature: tuple[Any, ...]) -> EntryPoint:
         njit: Any = numba.njit
         pipeline = self._pipeline(_OutermostPipeline)
         settings = {"no_rewrites": True, "pipeline_class": pipeline, "boundscheck": self._checked}
-        made = njit(signature, **settings, **BARE_OPTIONS)(function)
+        with with_own_entries():
+            made = njit(signature, **settings, **BARE_OPTIONS)(function)
         (result,) = made.overloads.values()
-        if result.library.has_dynamic_globals:
-            return made
-        buffer = io.BytesIO()
-        _Pickler(buffer, classes).dump(result._reduce())
-        _set_code(made, buffer.getvalue(), result.library.apart)
-        linker, origin = self._piecewise.linker, origin_of(function)
-        calls = self._piecewise.calls_of_entry(origin, signature) if linker.has_parts else None
-        key = self._piecewise.key_of_entry(origin, signature, calls) if calls is not None else None
+        library, symbol = result.library, result.fndesc.llvm_cpython_wrapper_name
+        address = library.get_pointer_to_function(symbol)
+        if library.has_dynamic_globals:
+            return EntryPoint(address, None, library)
+        code = EntryCode(symbol, library._get_compiled_object(), [part.code for part in library.apart])
+        key = self._key(function, signature)
         if key is not None:
-            store.write(units.KIND, key, relabelled(buffer.getvalue(), linker.label, PLACEHOLDER))
-        return made
+            bare = code._replace(apart=[]).as_bytes()
+            store.write(units.KIND, key, relabelled(bare, self._piecewise.linker.label, PLACEHOLDER))
+        return EntryPoint(address, code, library)
+
+    def _key(self, function: Function, signature: tuple[Any, ...]) -> str | None:
+        """The key of the unit of the entry point where others stand apart from it."""
+        if not self._piecewise.linker.has_parts:
+            return None
+        calls = self._piecewise.calls_of_entry(origin_of(function), signature)
+        return None if calls is None else self._piecewise.key_of_entry(origin_of(function), signature, calls)
 
     def _pipeline(self, kind: type[CompilerBase]) -> type[CompilerBase]:
         return type(kind.__name__, (kind,), {"piecewise": self._piecewise})
@@ -228,60 +231,6 @@ class FastCompiler:
             for option in _FEWER_GUESSES:
                 llvmlite.binding.set_option("", f"-{option}=true")
 
-    def dumped(self, dispatcher: Any) -> bytes | None:
-        """The format of numba's own cache, except for the classes of arguments, which need not be importable."""
-        code: bytes | None = vars(dispatcher).get(CODE)
-        return code
-
-    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        """Load without numba's own cache, which would first import and register all that it can compile, including the
-        linear algebra of SciPy; that takes a third of a second.
-        """
-        provide_record()
-        entry, parts = pickle.loads(code)
-        codegen = cpu_target.target_context.codegen()
-        loaded = [Part(symbol, part, loaded_part(codegen, symbol, part)) for symbol, part in parts]
-        return _dispatcher(function, entry, loaded, classes)
-
-
-CODE = "warpreg_code"
-"""The attribute of a dispatcher with its machine code."""
-
-
-def _set_code(dispatcher: Any, entry: bytes, parts: Sequence[Part]) -> None:
-    vars(dispatcher)[CODE] = pickle.dumps((entry, [(part.symbol, part.code) for part in parts]), protocol=4)
-
-
-def _dispatcher(function: Function, entry: bytes, parts: Sequence[Part], classes: Sequence[type]) -> Any:
-    """The dispatcher of an entry point from its machine code; what stands apart from it is loaded."""
-    njit: Any = numba.njit
-    dispatcher = njit(**OPTIONS)(function)
-    rebuild: Any = CompileResult._rebuild
-    result = rebuild(dispatcher.targetctx, *_Unpickler(io.BytesIO(entry), classes).load())
-    vars(result.library)["apart"] = parts
-    dispatcher.add_overload(result)
-    dispatcher.disable_compile()
-    _set_code(dispatcher, entry, parts)
-    return dispatcher
-
 
 _FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"
 """LLVM options that are on by default."""
-
-
-class _Pickler(NumbaPickler):
-    def __init__(self, file: Any, classes: Sequence[type]) -> None:
-        super().__init__(file, protocol=4)
-        self._classes = classes
-
-    def persistent_id(self, value: Any) -> int | None:
-        return self._classes.index(value) if isinstance(value, type) and value in self._classes else None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: Any, classes: Sequence[type]) -> None:
-        super().__init__(file)
-        self._classes = classes
-
-    def persistent_load(self, position: int) -> type:
-        return self._classes[position]

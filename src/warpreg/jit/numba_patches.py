@@ -10,9 +10,13 @@ from llvmlite import ir
 from llvmlite.ir.instructions import ExtractValue, InsertValue
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.types.functions import BaseFunction
 from numba.np import arrayobj
+
+from warpreg.jit.entry_points import provide_symbols
+from warpreg.jit.python_entry import create_python_entry
 
 
 @contextmanager
@@ -27,6 +31,19 @@ def typed_once() -> Iterator[None]:
             yield
         finally:
             function.get_call_type, flags.__hash__, flags.__eq__ = before
+
+
+@contextmanager
+def with_own_entries() -> Iterator[None]:
+    """In this context, what Python calls is not numba's own function (`warpreg.jit.python_entry`)."""
+    context = cast(Any, CPUContext)
+    before = context.create_cpython_wrapper
+    context.create_cpython_wrapper = create_python_entry
+    provide_symbols()
+    try:
+        yield
+    finally:
+        context.create_cpython_wrapper = before
 
 
 @contextmanager

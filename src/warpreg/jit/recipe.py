@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from warpreg.jit.call_graph import CallGraph
 from warpreg.jit.code_cache import kept
-from warpreg.jit.compiler import compiler
+from warpreg.jit.compiler import compiler, numba_version
 from warpreg.jit.dependencies import Fingerprint
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS, Mode
 from warpreg.jit.rebuild import as_it_is, rebuild
-from warpreg.jit.type_keys import kind
+from warpreg.jit.type_keys import kind, spelled
 
 Entry = Callable[..., Any]
 Element = TypeVar("Element", bound=np.generic)
@@ -88,34 +88,28 @@ class Recipe:
 
     def digest(self, arguments: tuple[Any, ...]) -> str:
         """The key of the machine code: all functions and values that it depends on, versions and processor included."""
-        import numba
-
-        typeof: Any = numba.typeof
         fingerprint = Fingerprint(self.replaced)
         fingerprint.text("settings", repr(self._settings()))
-        fingerprint.text("arguments", repr([_spelled(typeof(argument)) for argument in arguments]))
+        fingerprint.text("arguments", repr([spelled(argument) for argument in arguments]))
         fingerprint.function(self.entry)
         return fingerprint.digest
 
     def _settings(self) -> tuple[Any, ...]:
-        return (*_surroundings(), type(compiler()).__name__, OPTIONS, self.mode, self.selects)
+        return (*_surroundings(), OPTIONS, self.mode, self.selects)
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Entry:
-        import numba
-
-        typeof: Any = numba.typeof
         digest = self.digest(arguments)
         key = digest, kind(arguments)
         if key not in _by_digest:
-            signature = tuple(typeof(argument) for argument in arguments)
-            classes = list(dict.fromkeys(one for argument in arguments for one in _classes(argument)))
-            make = functools.partial(self._build, digest, signature, classes)
-            _by_digest[key] = kept(compiler(), self.entry, digest, classes, make)
+            _by_digest[key] = kept(self.entry, digest, functools.partial(self._build, digest, arguments))
         return _by_digest[key]
 
-    def _build(self, digest: str, signature: tuple[Any, ...], classes: Sequence[type]) -> Any:
+    def _build(self, digest: str, arguments: tuple[Any, ...]) -> Any:
+        import numba
         from numba.core.errors import NumbaError
 
+        typeof: Any = numba.typeof
+        signature = tuple(typeof(argument) for argument in arguments)
         chosen = compiler()
         graph = CallGraph(self.replaced, repr(self._settings()))
         outside = {hook for hook in map(graph.resolved, self.hooks.values()) if is_noinline(hook)}
@@ -133,7 +127,7 @@ class Recipe:
         hooks = {name: built[name] for name in self.hooks}
         try:
             with chosen.selecting() if self.selects else nullcontext():
-                compiled = compilation.outermost(entry, signature, classes, hooks.values())
+                compiled = compilation.outermost(entry, signature, hooks.values())
         except NumbaError as error:
             raise CompileError(error, hooks) from error
         self.check(hooks)
@@ -157,25 +151,8 @@ def _surroundings() -> tuple[Any, ...]:
     """Versions, processor, and the text of this package, on which all machine code depends."""
     import llvmlite
     import llvmlite.binding
-    import numba
 
-    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.version
+    versions = numba_version(), llvmlite.__version__, np.__version__, sys.version
     processor = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
     files = sorted(Path(__file__).parent.glob("*.py"))
     return versions, processor, hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def _spelled(kind: Any) -> Any:
-    """A numba type as complete text, including the fields of a named tuple."""
-    fields = getattr(kind, "fields", None)
-    if fields is None or not hasattr(kind, "instance_class"):
-        return str(kind)
-    return kind.instance_class.__name__, tuple(zip(fields, map(_spelled, kind.types), strict=True))
-
-
-def _classes(value: Any) -> Iterator[type]:
-    """The classes of the named tuples in an argument, inner ones first."""
-    if isinstance(value, tuple):
-        for element in value:
-            yield from _classes(element)
-        yield type(value)

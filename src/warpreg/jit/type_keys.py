@@ -18,3 +18,15 @@ def kind(value: Any) -> Hashable:
     if isinstance(value, tuple):
         return type(value), *map(kind, value)
     return type(value).__name__
+
+
+def spelled(value: Any) -> Hashable:
+    """What compiled code depends on of a value's type, as text that is equal in every process."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        element = value.dtype.str if value.dtype.names is None else repr(value.dtype.descr)
+        return element, value.ndim, layout, flags.writeable, flags.aligned
+    if isinstance(value, tuple):
+        return type(value).__name__, getattr(value, "_fields", ()), *map(spelled, value)
+    return type(value).__name__

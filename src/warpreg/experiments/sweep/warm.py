@@ -11,11 +11,10 @@ from warpreg.experiments.runs.comparison import BASELINE
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.sweep import work  # noqa: F401
 from warpreg.experiments.sweep.batch import package
-from warpreg.jit.compiler import compiler
+from warpreg.jit import entry_points  # noqa: F401
 
 code_version()
 package()
-compiler()
 Choice.load(BASELINE)
 gc.collect()
 gc.freeze()  # what is loaded is searched for garbage in no worker
