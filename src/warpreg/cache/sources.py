@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import warpreg
 
@@ -30,16 +31,39 @@ def sources_digest(without: tuple[str, ...] = ()) -> str:
     """A digest of the content of the package's files, but for those of some of its packages; with that of the version
     of Python and of NumPy.
     """
-    from importlib.metadata import version  # takes a tenth of a light command's time
+    import numpy
 
-    root = Path(warpreg.__file__).parent
-    digest = hashlib.sha256(f"{sys.version}\0{version('numpy')}".encode())
-    for path in sorted(root.rglob("*")):
-        inside = path.relative_to(root)
-        if path.suffix in CONTENT and inside.parts[0] not in without:
-            digest.update(f"{inside.as_posix()}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return hashlib.sha256(f"{sys.version}\0{numpy.__version__}\0{content_digest(without)}".encode()).hexdigest()
+
+
+@functools.cache
+def content_digest(without: tuple[str, ...] = ()) -> str:
+    """A digest of the content of the package's files, but for those of some of its packages."""
+    parts = (f"{name} {digest}" for name, digest in _digests().items() if name not in without)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _digests() -> dict[str, str]:
+    """A digest of each module and each folder of the package, by name in order."""
+    root = str(Path(warpreg.__file__).parent)
+    found: dict[str, Any] = {}
+    for path in sorted(_contents(root)):
+        inside = os.path.relpath(path, root).replace(os.sep, "/")
+        digest = found.setdefault(inside.partition("/")[0], hashlib.sha256())
+        content = Path(path).read_bytes()
+        digest.update(f"{inside}\0{len(content)}\0".encode())
+        digest.update(content)
+    return {name: digest.hexdigest() for name, digest in sorted(found.items())}
+
+
+def _contents(folder: str) -> Iterator[str]:
+    """The paths of the files that results depend on."""
+    for entry in os.scandir(folder):
+        if entry.name.endswith(CONTENT):
+            yield entry.path
+        elif entry.name != IGNORED and entry.is_dir():
+            yield from _contents(entry.path)
 
 
 def _files(folder: Path) -> Iterator[str]:

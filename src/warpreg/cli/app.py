@@ -5,7 +5,9 @@ Exit statuses: 0 success, 1 failure (a `WarpregError` or the operating system), 
 
 from __future__ import annotations
 
+import atexit
 import difflib
+import gc
 import importlib
 import io
 import os
@@ -92,6 +94,7 @@ def command() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
+    atexit.register(gc.freeze)  # what is left when the process ends is not searched for garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8

@@ -13,8 +13,9 @@ from warpreg.cli import output
 from warpreg.cli.options import json_option, unchecked_option
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.experiments.sweep.batch import Batch
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.ranking import HIGHER, LOWER, Comparison, Results, front
-from warpreg.experiments.sweep.study_file import SweepError, read_study
+from warpreg.experiments.sweep.study_file import read_study
 from warpreg.experiments.sweep.sweep import batch_of
 
 Rows = Sequence[tuple[str, dict[str, Any]]]

@@ -13,7 +13,8 @@ from warpreg.cli import output as out
 from warpreg.cli.options import SIZES, json_option, unchecked_option
 from warpreg.experiments.sweep import batch as batches
 from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.study_file import SweepError, read_study
+from warpreg.experiments.sweep.errors import SweepError
+from warpreg.experiments.sweep.study_file import read_study
 from warpreg.experiments.sweep.sweep import batch_of
 
 MIB = 1 << 20

@@ -58,7 +58,8 @@ def command(
     if executor == PROCESSES and processes != 1 and not (listing or status):
         begin()
     from warpreg.cli import sweep_rows  # takes as long as the workers' own imports, which have begun
-    from warpreg.experiments.sweep.study_file import SweepError, read_study
+    from warpreg.experiments.sweep.errors import SweepError
+    from warpreg.experiments.sweep.study_file import read_study
     from warpreg.experiments.sweep.sweep import batch_of, swept
 
     printing = sweep_rows.Printing(as_json, as_csv, parquet)

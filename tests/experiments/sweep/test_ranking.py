@@ -10,8 +10,8 @@ import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
 from warpreg.cli import main
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.ranking import Results, front
-from warpreg.experiments.sweep.study_file import SweepError
 
 Output = pytest.CaptureFixture[str]
 

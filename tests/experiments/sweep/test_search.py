@@ -9,8 +9,9 @@ import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
 from warpreg.cli import main
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.search import searched
-from warpreg.experiments.sweep.study_file import SweepError, read_study
+from warpreg.experiments.sweep.study_file import read_study
 
 Output = pytest.CaptureFixture[str]
 STUDY = """

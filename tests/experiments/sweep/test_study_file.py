@@ -6,7 +6,8 @@ import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
 from warpreg.experiments.sweep.cells import cells_of
-from warpreg.experiments.sweep.study_file import SweepError, read_study
+from warpreg.experiments.sweep.errors import SweepError
+from warpreg.experiments.sweep.study_file import read_study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
 DESIGN = '[[designs]]\nname = "rfc"\n'

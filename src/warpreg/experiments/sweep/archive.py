@@ -22,7 +22,8 @@ import warpreg
 from warpreg.cache import store
 from warpreg.experiments.sweep.batch import Batch, package, workload_files
 from warpreg.experiments.sweep.cells import FILES, located
-from warpreg.experiments.sweep.study_file import StudyFile, SweepError
+from warpreg.experiments.sweep.errors import SweepError
+from warpreg.experiments.sweep.study_file import StudyFile
 
 MANIFEST, RESULTS = "manifest.json", "results"
 LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "scipy", "pydantic", "zstandard")

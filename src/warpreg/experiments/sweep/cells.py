@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from warpreg import designs, energy, gpu, workloads
 from warpreg.designs.loading.composition import SEPARATOR
@@ -15,10 +15,13 @@ from warpreg.experiments.runs.counting import How, Replayed, Timed
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_workload
 from warpreg.experiments.runs.traces import is_trace
-from warpreg.experiments.sweep.study_file import StudyFile, SweepError
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Record
 from warpreg.timing.launch.estimate import Sample
+
+if TYPE_CHECKING:
+    from warpreg.experiments.sweep.study_file import StudyFile
 
 ALL = "all"
 FILES = (".py", ".toml", ".g", ".traceg")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures import BrokenExecutor as Broken
 
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.executors import opened
 from warpreg.experiments.sweep.processes import PROCESSES
-from warpreg.experiments.sweep.study_file import SweepError
 from warpreg.experiments.sweep.work import Found, Task, finish, told
 
 Results = dict[int, Found]

@@ -12,8 +12,8 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, starting
-from warpreg.experiments.sweep.study_file import SweepError
 from warpreg.ir.errors import UnknownNameError
 
 ANSWER_S = 10

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.experiments.runs.row import geometric_mean
-from warpreg.experiments.sweep.study_file import SweepError
+from warpreg.experiments.sweep.errors import SweepError
 
 RESAMPLES = 2000
 INTERVAL = (2.5, 97.5)

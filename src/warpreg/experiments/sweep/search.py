@@ -20,8 +20,9 @@ from warpreg.experiments.runs.row import Value, geometric_mean
 from warpreg.experiments.sweep import batch as batches
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.cells import Cell, check_names, compile_choices, how_of, located, runs_of
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.processes import PROCESSES
-from warpreg.experiments.sweep.study_file import BudgetEntry, SearchEntry, StudyFile, SweepError
+from warpreg.experiments.sweep.study_file import BudgetEntry, SearchEntry, StudyFile
 from warpreg.experiments.sweep.sweep import swept
 from warpreg.ir.errors import WarpregError
 

@@ -27,12 +27,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE
 from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
-from warpreg.ir.errors import WarpregError
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.toml_files import STRICT, read_toml
-
-
-class SweepError(WarpregError):
-    """A study that cannot be measured; the message names the file and the entry, or what has failed."""
 
 
 def _listed(value: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import Any
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.cells import cells_of
 from warpreg.experiments.sweep.distribution import distributed
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.processes import PROCESSES
-from warpreg.experiments.sweep.study_file import StudyFile, SweepError
+from warpreg.experiments.sweep.study_file import StudyFile
 from warpreg.experiments.sweep.work import tasks_of
 
 Rows = list[dict[str, Any]]

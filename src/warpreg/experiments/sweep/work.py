@@ -29,7 +29,7 @@ from warpreg.simt import Record
 
 Found = Mapping[str, Any] | str
 """The result of a cell, or why there is none."""
-LARGEST, LARGEST_TIMED = 64, 16
+LARGEST, LARGEST_TIMED = 128, 16
 """Cells of a task: more of them share the run and the plain register file, fewer are told sooner."""
 SMALLEST = 8
 """Cells of a task, where a worker has as many."""
@@ -67,7 +67,7 @@ def tasks_of(whole: Batch, numbers: Sequence[int], workers: int) -> list[Task]:
         same = list(group)
         most = LARGEST_TIMED if isinstance(whole.cells[same[0] - 1].how, Timed) else LARGEST
         while same:
-            size = min(most, max(least, left // workers))
+            size = min(most, max(least, left // (2 * workers)))
             tasks.append(_task(whole, same[:size]))
             left -= len(same[:size])
             same = same[size:]

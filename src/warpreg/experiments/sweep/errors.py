@@ -1,0 +1,9 @@
+"""What stops a sweep."""
+
+from __future__ import annotations
+
+from warpreg.ir.errors import WarpregError
+
+
+class SweepError(WarpregError):
+    """A study that cannot be measured; the message names the file and the entry, or what has failed."""
