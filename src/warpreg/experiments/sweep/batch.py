@@ -25,7 +25,7 @@ from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import find_workload
 from warpreg.experiments.runs.traces import is_trace
-from warpreg.experiments.sweep.cells import Cell
+from warpreg.experiments.sweep.cells import Cell, Made
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 
@@ -85,9 +85,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of cells with the files as they are now; each machine and technology is read once."""
+    """Keys of cells with the files as they are now; each machine, technology and workload is read once."""
 
     unchecked: bool
+    _made: dict[Made, dict[str, Any]] = field(default_factory=dict)
     _machines: dict[str, Machine] = field(default_factory=dict)
     _technologies: dict[str, str] = field(default_factory=dict)
 
@@ -96,13 +97,8 @@ class Keys:
         loaded.
         """
         choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
-        compiled = cell.made.choice
         identity = {
-            "workload": workload_identity(cell.made.workload),
-            "size": cell.made.size,
-            "seed": cell.made.seed,
-            "compile": compiled.as_dict(),
-            "latencies": None if compiled.latencies is None else self._machine(compiled.latencies).digest,
+            **self._identity(cell.made),
             "machine": self._machine(cell.machine).digest,
             "technology": self._technology(cell.technology),
             "design": [choice.design.name, choice.digest],
@@ -111,6 +107,19 @@ class Keys:
             "how": [type(cell.how).__name__, dict(cell.how.options)],
         }
         return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
+
+    def _identity(self, made: Made) -> dict[str, Any]:
+        """What is run, and how it is compiled."""
+        if made not in self._made:
+            latencies = made.choice.latencies
+            self._made[made] = {
+                "workload": workload_identity(made.workload),
+                "size": made.size,
+                "seed": made.seed,
+                "compile": made.choice.as_dict(),
+                "latencies": None if latencies is None else self._machine(latencies).digest,
+            }
+        return self._made[made]
 
     def _machine(self, name: str) -> Machine:
         if name not in self._machines:
