@@ -11,6 +11,14 @@ PYTHONS = nox.project.python_versions(nox.project.load_toml("pyproject.toml"))
 """Those that the classifiers promise."""
 
 
+COMMANDS = (
+    "run vector-add --size tiny",
+    "compare hotspot --size tiny",
+    "compare hotspot --size tiny --recompute",  # with the compiled code of the one before
+    "list designs",
+)
+
+
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Run pytest with the arguments after ``--``, by default with all tests."""
@@ -31,5 +39,5 @@ def package(session: nox.Session, kind: str) -> None:
     pip = str(warpreg.with_name("pip"))
     session.run(pip, "install", "--quiet", str(built.resolve()), external=True)
     session.chdir(folder)  # where no sources are
-    for command in ("run vector-add --size tiny", "compare hotspot --size tiny", "list designs"):
+    for command in COMMANDS:
         session.run(str(warpreg), *command.split(), external=True, silent=True, env={"WARPREG_CACHE": "cache"})
