@@ -93,7 +93,7 @@ class _Description(ctypes.Structure):
 
 def _raised(error: SystemError) -> BaseException:
     """The exception of an entry point, described at the address that a SystemError carries."""
-    (address,) = error.args
+    address = error.args[0] if error.args else None
     if not isinstance(address, int):
         return error
     description = _Description.from_address(address)
