@@ -10,6 +10,7 @@ import pytest
 
 from warpreg.ir.errors import WarpregError
 from warpreg.trace import Stream, Trace, TraceError, TraceWriter
+from warpreg.trace.path import NEXT, PathWord
 
 PATH = [np.arange(50, dtype=np.uint32), np.array([3, 7], np.uint32)]
 ADDRESSES = np.arange(9, dtype=np.uint32) * 1000
@@ -50,7 +51,7 @@ def test_what_is_written_comes_back() -> None:
 
 def test_the_layout_of_the_file() -> None:
     data = written()
-    assert data[:8] == b"WARPREG1"
+    assert data[:8] == b"WARPREG3"
     header = b'{"grid": [2, 1, 1], "kernel": "k"}'
     assert data[8:12] == len(header).to_bytes(4, "little")
     assert data[12:].startswith(header + b"\x00" + (200).to_bytes(4, "little"))
@@ -64,6 +65,17 @@ def test_streams_may_be_read_side_by_side() -> None:
     assert next(widths).tolist() == EXPECTED[3]
     assert next(path).tolist() == EXPECTED[1]
     assert next(widths, None) is None
+
+
+def test_thread_blocks_that_are_numbered_by_their_order() -> None:
+    begin, mask, index = PathWord.THREAD_BLOCK, PathWord.VISIT_MASK, PathWord.WARP
+    file = io.BytesIO()
+    writer = TraceWriter(file, {})
+    writer.append(Stream.PATH, np.array([begin, NEXT, index, mask, 3, 0, begin, NEXT, mask, NEXT], np.uint32))
+    writer.append(Stream.PATH, np.array([begin, 9, begin, NEXT, mask, 3], np.uint32))
+    writer.finish({})
+    found = [chunk.tolist() for chunk in Trace(file).path_chunks()]
+    assert found == [[begin, 0, index, mask, 3, 0, begin, 1, mask, NEXT], [begin, 9, begin, 2, mask, 3]]
 
 
 def test_saved_and_opened(tmp_path: Path) -> None:
@@ -95,7 +107,8 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"WARP", b"WARPREG1", b"WARPREG2" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50]
+    "content",
+    [b"", b"WARP", b"WARPREG3", b"WARPREG1" + bytes(90), b"WARPREG4" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50],
 )
 def test_a_foreign_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other"
@@ -136,7 +149,7 @@ def test_every_flipped_bit_is_noticed_or_changes_nothing() -> None:
 def test_a_chunk_that_is_missing_or_in_another_place_is_noticed() -> None:
     data = written()
     first = data.index(b'"k"}') + 4
-    size = 9 + int.from_bytes(data[first + 5 : first + 9], "little")
+    size = 13 + int.from_bytes(data[first + 5 : first + 9], "little")
     for damaged in (data[:first] + data[first + size :], data[: first + size] + data[first:]):
         with pytest.raises(TraceError):
             Trace(io.BytesIO(damaged))
@@ -145,7 +158,7 @@ def test_a_chunk_that_is_missing_or_in_another_place_is_noticed() -> None:
 def test_damage_names_the_chunk() -> None:
     data = bytearray(written())
     first = data.index(b'"k"}') + 4
-    data[first + 9 + 20] ^= 0xFF
+    data[first + 13 + 20] ^= 0xFF
     trace = Trace(io.BytesIO(bytes(data)), "run.trace")
     with pytest.raises(TraceError, match=rf"run.trace: the trace is damaged in the chunk at byte {first}"):
         next(trace.path_chunks())

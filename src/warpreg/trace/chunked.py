@@ -1,11 +1,11 @@
 """The container of recorded streams: a header, compressed chunks, and a footer.
 
     header   8 bytes magic, u32 length, that many bytes of JSON (what ran)
-    chunk    u8 stream, u32 raw bytes, u32 stored bytes, then the chunk as a zstd frame with its checksum
+    chunk    u8 stream, u32 raw bytes, u32 stored bytes, u32 CRC-32 of these, then the chunk as a zstd frame
     footer   u8 255, u32 length, that many bytes of JSON (totals), u32 CRC-32, 8 bytes magic ``WARPREGE``
 
-All numbers are little-endian.  The CRC covers everything before it except the zstd frames, which have their own
-checksums.  A truncated, damaged or foreign file is rejected when it is opened, damage inside a chunk when the chunk is
+All numbers are little-endian.  The CRC of the footer covers everything before it except the zstd frames, which have
+their own.  A truncated, damaged or foreign file is rejected when it is opened, damage inside a chunk when the chunk is
 read.
 """
 
@@ -30,7 +30,7 @@ from warpreg.ir.errors import WarpregError
 
 END = b"WARPREGE"
 HEAD = struct.Struct("<8sI")
-CHUNK = struct.Struct("<BII")
+CHUNK = struct.Struct("<BIII")
 FOOTER = 255
 COPIED_BYTES = 1 << 20
 
@@ -54,7 +54,7 @@ LEVELS = {Stream.PATH: -5, Stream.ADDRESSES: -20, Stream.WIDTHS: -1, Stream.SCHE
 
 @functools.cache
 def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=LEVELS[stream], write_checksum=True)
+    return zstandard.ZstdCompressor(level=LEVELS[stream])
 
 
 class ChunkWriter:
@@ -74,7 +74,7 @@ class ChunkWriter:
         """Append a chunk (uint32 words of a path, of addresses or of a schedule, uint8 widths)."""
         raw = data.view(np.uint8).data
         stored = _compressor(stream).compress(raw)
-        self._write(CHUNK.pack(stream, len(raw), len(stored)))
+        self._write(CHUNK.pack(stream, len(raw), len(stored), zlib.crc32(stored)))
         self._file.write(stored)
         self.stored_bytes[stream] += len(stored) + CHUNK.size
 
@@ -213,17 +213,17 @@ class ChunkFile:
             kind = file.read(1)
             if not kind or kind[0] == FOOTER:
                 return
-            stream, raw, stored = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
+            stream, raw, stored, crc = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
             if stream == selected:
-                yield self._decompress(decompressor, file.read(stored), raw, at)
+                yield self._decompress(decompressor, file.read(stored), raw, crc, at)
             at += CHUNK.size + stored
 
     def _decompress(
-        self, decompressor: zstandard.ZstdDecompressor, data: bytes, raw: int, at: int
+        self, decompressor: zstandard.ZstdDecompressor, data: bytes, raw: int, crc: int, at: int
     ) -> NDArray[np.uint8]:
         content = b""
         with contextlib.suppress(zstandard.ZstdError):
-            if zstandard.frame_content_size(data) == raw:
+            if zlib.crc32(data) == crc and zstandard.frame_content_size(data) == raw:
                 content = decompressor.decompress(data)
         if len(content) != raw:
             raise TraceError(f"{self.name}: the {self.KIND} is damaged in the chunk at byte {at}")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream
-from warpreg.trace.path import words_digest
+from warpreg.trace.path import numbered, words_digest
 
-MAGIC = b"WARPREG1"
+MAGIC = b"WARPREG3"
 STREAMS = (Stream.PATH, Stream.ADDRESSES, Stream.WIDTHS)
 
 
@@ -37,7 +37,7 @@ class Trace(ChunkFile):
 
     def path_chunks(self) -> Iterator[NDArray[np.uint32]]:
         """The path (see `warpreg.trace.path`), in chunks that break between records."""
-        return (chunk.view(np.uint32) for chunk in self._chunks(Stream.PATH))
+        return numbered(chunk.view(np.uint32) for chunk in self._chunks(Stream.PATH))
 
     def address_chunks(self) -> Iterator[NDArray[np.uint32]]:
         """The addresses (see `warpreg.trace.addresses`)."""

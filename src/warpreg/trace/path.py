@@ -8,6 +8,8 @@ The low two bits of a word are its kind, the rest its payload:
     THREAD_BLOCK  the next word is the linear index of a thread block that starts; its warps' masks are reset
 
 Thread blocks are sequential.  Every instruction of a visited block was issued once.
+
+On disk, `NEXT` may take the place of an index, so that equal thread blocks have equal words.
 """
 
 from __future__ import annotations
@@ -36,6 +38,29 @@ class PathWord(enum.IntEnum):
     VISIT_MASK = 1
     WARP = 2
     THREAD_BLOCK = 3
+
+
+NEXT = 0xFFFFFFFF
+"""The index of a thread block on disk: as many as were begun by a `NEXT` before.
+
+Behind `PathWord.THREAD_BLOCK` it cannot be mistaken: behind a mask of 3 lanes, it would be a word of no kind.
+"""
+
+
+def numbered(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[NDArray[np.uint32]]:
+    """The chunks with every `NEXT` replaced by the index."""
+    begun = 0
+    for chunk in chunks:
+        at = np.flatnonzero(chunk[:-1] == PathWord.THREAD_BLOCK) + 1
+        at = at[chunk[at] == NEXT]
+        if at.size:
+            words = chunk.copy()
+            words[at] = np.arange(begun, begun + at.size, dtype=np.uint32)
+            words.setflags(write=False)
+            begun += at.size
+            yield words
+        else:
+            yield chunk
 
 
 def words_digest(chunks: Iterable[NDArray[np.uint32]]) -> str:

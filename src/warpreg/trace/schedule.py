@@ -36,7 +36,7 @@ from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream, TraceError
 from warpreg.trace.file import Trace
 from warpreg.trace.path import RecordedPath, words_digest
 
-MAGIC = b"WARPREG2"
+MAGIC = b"WARPREG4"
 STREAMS = (Stream.SCHEDULE,)
 KIND_BITS, SLOT_BITS = 3, 8
 SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS

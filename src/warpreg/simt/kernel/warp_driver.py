@@ -17,7 +17,7 @@ from warpreg.simt.kernel import warp_steps
 from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
-from warpreg.trace.path import PathWord
+from warpreg.trace.path import NEXT, PathWord
 
 ALL = 0xFFFFFFFFFFFFFFFF
 
@@ -51,7 +51,7 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
             if options.record_path:
                 with code.if_(slot(code, launch, Slot.PATH) > slot(code, launch, Slot.PATH_LIMIT)):
                     code.ret(code.const(I32, Stop.BUFFER_FULL))
-            _begin_thread_block(code, launch, block, options)
+            _begin_thread_block(code, launch, options)
         with code.loop():
             turn = slot(code, launch, Slot.READY) & (code.const(I64, ALL) << slot(code, launch, Slot.WARP))
             with code.if_(turn == 0):
@@ -95,7 +95,7 @@ def _next_thread_block(code: Code, launch: Value) -> None:
             set_slot(launch, Slot.CTAID_X, x)
 
 
-def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver) -> None:
+def _begin_thread_block(code: Code, launch: Value, options: Driver) -> None:
     set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 1))
     warps = slot(code, launch, Slot.WARP_COUNT)
     set_slot(launch, Slot.ALIVE_WARPS, warps)
@@ -127,7 +127,7 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver
     if options.record_path:
         path = slot(code, launch, Slot.PATH)
         path.store(code.const(I32, PathWord.THREAD_BLOCK))
-        (path + 4).store(block.trunc(I32))
+        (path + 4).store(code.const(I32, NEXT))
         set_slot(launch, Slot.PATH, path + 8)
 
 
