@@ -22,11 +22,20 @@ FEW_SHARED_LANES = 16
 """The same for stores to shared memory, which is often read soon: a load does not get its value from a scatter that has
 not reached the cache."""
 
+PIECE = 32
+"""Bytes in which a vector is stored whose lanes are loaded one by one soon: loads from a store of 64 bytes that has not
+reached the cache are slower on an Intel Xeon."""
+
 
 def spilled(code: Code, vector: Value) -> Value:
     """The stack address of a vector, so that lanes can be accessed by a variable index."""
     array = code.array(vector.type.element, LANES)
-    array.store(vector, align=64)
+    width = vector.type.element.width
+    lanes = min(LANES, 8 * PIECE // width)
+    for first in range(0, LANES, lanes):
+        picked = code.const(ir.VectorType(I32, lanes), list(range(first, first + lanes)))
+        part = Value(code, code.builder.shuffle_vector(vector.llvm, vector.llvm, picked.llvm))
+        (array + first * width // 8).store(part, align=PIECE)
     return array
 
 
