@@ -31,7 +31,9 @@ from warpreg.ir.errors import WarpregError
 END = b"WARPREGE"
 HEAD = struct.Struct("<8sI")
 CHUNK = struct.Struct("<BIII")
+LENGTH = struct.Struct("<I")
 FOOTER = 255
+_ENCODER = json.JSONEncoder(sort_keys=True)
 COPIED_BYTES = 1 << 20
 
 
@@ -58,7 +60,11 @@ def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
 
 
 class ChunkWriter:
-    """Writes one file of chunks to a seekable binary file; without ``finish`` readers reject it as incomplete."""
+    """Writes one file of chunks to a seekable binary file; without ``finish`` readers reject it as incomplete.
+
+    ``header``, ``totals`` and ``end`` are those of the finished file: the bytes of the header, the JSON of the footer,
+    and the number of bytes.
+    """
 
     MAGIC: ClassVar[bytes]
     STREAMS: ClassVar[tuple[Stream, ...]]
@@ -66,35 +72,47 @@ class ChunkWriter:
     def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
         self.stored_bytes = dict.fromkeys(self.STREAMS, 0)
         self._file = file
-        self._crc = 0
-        text = json.dumps(header, sort_keys=True).encode()
-        self._write(HEAD.pack(self.MAGIC, len(text)) + text)
+        text = _encoded(header)
+        self.header = HEAD.pack(self.MAGIC, len(text)) + text
+        self.totals = b""
+        self.end = 0
+        self._crc = zlib.crc32(self.header)
+        file.write(self.header)
 
     def append(self, stream: Stream, data: NDArray[Any]) -> None:
         """Append a chunk (uint32 words of a path, of addresses or of a schedule, uint8 widths)."""
         raw = data.view(np.uint8).data
         stored = _compressor(stream).compress(raw)
-        self._write(CHUNK.pack(stream, len(raw), len(stored), zlib.crc32(stored)))
+        head = CHUNK.pack(stream, len(raw), len(stored), zlib.crc32(stored))
+        self._crc = zlib.crc32(head, self._crc)
+        self._file.write(head)
         self._file.write(stored)
         self.stored_bytes[stream] += len(stored) + CHUNK.size
 
+    def move_to(self, file: BinaryIO) -> None:
+        """Go on in another file, which has the same content."""
+        self._file = file
+
     def finish(self, totals: Mapping[str, Any]) -> None:
         """Write the footer."""
-        text = json.dumps(totals, sort_keys=True).encode()
-        self._write(bytes([FOOTER]) + struct.pack("<I", len(text)) + text)
-        self._file.write(struct.pack("<I", self._crc) + END)
+        self.totals = _encoded(totals)
+        footer = bytes([FOOTER]) + LENGTH.pack(len(self.totals)) + self.totals
+        self._file.write(footer + LENGTH.pack(zlib.crc32(footer, self._crc)) + END)
         self._file.flush()
+        self.end = self._file.tell()
 
-    def _write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._crc = zlib.crc32(data, self._crc)
+
+def _encoded(content: Mapping[str, Any]) -> bytes:
+    """A mapping as JSON."""
+    return _ENCODER.encode(content).encode()
 
 
 class ChunkFile:
     """A recording; reading streams it, so memory does not grow with its length.
 
-    It begins at byte ``start`` of the file; by default it is the whole file.  Raises TraceError, which contains
-    ``name``, if the file is foreign, truncated or damaged.
+    It begins at byte ``start`` of the file; by default it is the whole file.  ``written`` has just written it, so that
+    nothing is read and checked.  Raises TraceError, which contains ``name``, if the file is foreign, truncated or
+    damaged.
     """
 
     MAGIC: ClassVar[bytes]
@@ -102,10 +120,16 @@ class ChunkFile:
     KIND: ClassVar[str]
     """Its name in messages: trace or schedule."""
 
-    def __init__(self, file: BinaryIO, name: str = "", start: int | None = None) -> None:
+    def __init__(
+        self, file: BinaryIO, name: str = "", start: int | None = None, written: ChunkWriter | None = None
+    ) -> None:
         self.name = name or self.KIND
         self._file = file
         self._start = start or 0
+        if written is not None:
+            self._header, self._first = written.header, len(written.header)
+            self._totals, self._end = written.totals, written.end
+            return
         self._header, self._first = self._read_header()
         self._totals = self._read_footer(zlib.crc32(self._header))
         self._end = file.tell()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.kernel import Kernel
+from warpreg.ir.kernel import SERVICES, Kernel
 from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
@@ -85,6 +87,16 @@ class NativeKernel:
     @property
     def kernel(self) -> Kernel:
         return self.image.kernel
+
+    @functools.cached_property
+    def entry(self) -> Callable[[int], int]:
+        """The driver: takes the host address of a launch record, and returns a `Stop`."""
+        return ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.run)
+
+    @functools.cached_property
+    def serves(self) -> bool:
+        """Whether warps request host services."""
+        return any(instruction.opcode in SERVICES for instruction in self.kernel.instructions())
 
     @functools.cached_property
     def free_memory(self) -> list[LaunchMemory]:

@@ -18,29 +18,51 @@ FLOATS: dict[int, type[np.floating[Any]]] = {2: np.float16, 4: np.float32, 8: np
 HANDLE_BYTES = 8
 
 
-def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any]) -> NDArray[np.uint8]:
-    """Arguments as bytes of constant bank 0; buffers are in ``memory``, handles refer to ``textures``.
+class Packer:
+    """Passes arguments to one kernel, as bytes of constant bank 0."""
 
-    Arguments beyond the parameters are ignored, as in a CUDA launch.
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._address_bits = kernel.module.address_size
+        self._places = [
+            (p, p.offset, p.offset + p.bytes, 0 if p.type.is_float or p.bytes != p.type.bytes else 8 * p.bytes)
+            for p in kernel.parameters
+        ]
+        """Each parameter with its begin and end, and the bits of an integer, or 0."""
 
-    Raises LaunchError that names the invalid argument.
-    """
-    if len(arguments) < len(kernel.parameters):
-        raise LaunchError(
-            f"kernel '{kernel.name}': expected {len(kernel.parameters)} arguments, found {len(arguments)}"
-        )
-    bank = bytearray(max(8, kernel.parameter_bytes))
-    for parameter, argument in zip(kernel.parameters, arguments, strict=False):
+    def pack(
+        self, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any], bank: NDArray[np.uint8]
+    ) -> None:
+        """Write arguments to ``bank``; buffers are in ``memory``, handles refer to ``textures``.
+
+        Arguments beyond the parameters are ignored, as in a CUDA launch.
+
+        Raises LaunchError that names the invalid argument.
+        """
+        if len(arguments) < len(self._places):
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': expected {len(self._places)} arguments, found {len(arguments)}"
+            )
+        content = bytearray(bank.size)
+        for (parameter, begin, end, bits), argument in zip(self._places, arguments, strict=False):
+            is_address = isinstance(argument, Buffer) and argument.memory is memory and bits == self._address_bits
+            number = argument.address if is_address else argument
+            if type(number) is int and bits and -(1 << (bits - 1)) <= number < 1 << bits:
+                content[begin:end] = (number % (1 << bits)).to_bytes(end - begin, "little")
+            else:
+                data = self._converted(parameter, argument, memory, textures)
+                content[begin : begin + len(data)] = data
+        bank[:] = np.frombuffer(content, np.uint8)
+
+    def _converted(self, parameter: Parameter, argument: Any, memory: GlobalMemory, textures: TextureTable) -> bytes:
         try:
             if isinstance(argument, Buffer):
-                argument = _address(parameter, argument, kernel.module.address_size, memory)
+                argument = _address(parameter, argument, self._address_bits, memory)
             elif isinstance(argument, (Texture, Surface, Sampler)):
                 argument = _handle(parameter, argument, textures)
-            data = _bytes(parameter, argument)
+            return _bytes(parameter, argument)
         except LaunchError as error:
-            raise LaunchError(f"kernel '{kernel.name}', parameter '{parameter.name}': {error}") from None
-        bank[parameter.offset : parameter.offset + len(data)] = data
-    return np.frombuffer(bank, np.uint8)
+            raise LaunchError(f"kernel '{self.kernel.name}', parameter '{parameter.name}': {error}") from None
 
 
 def _address(parameter: Parameter, buffer: Buffer, bits: int, memory: GlobalMemory) -> int:

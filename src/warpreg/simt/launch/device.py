@@ -23,6 +23,7 @@ from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
+from warpreg.simt.launch.linked import Linked
 from warpreg.simt.memory.arena import ALIGNMENT, Buffer, GlobalMemory
 from warpreg.simt.memory.heap import HEAP_BYTES, Heap
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
@@ -67,6 +68,7 @@ class Device:
         self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
+        self._linked: dict[str, Linked] = {}
         self._grid_workspace: Buffer | None = None
         self._parameter_copies: dict[str, Buffer] = {}
         self._variables = self._load_variables()
@@ -170,6 +172,7 @@ class Device:
         from warpreg.simt.kernel.compile_image import compile_image  # most runs find their kernels in the disk cache
 
         self._kernels[kernel.name] = load(compile_image(kernel, self.record, taints), self.record)
+        self._linked.clear()
 
     def launch(
         self,
@@ -185,25 +188,11 @@ class Device:
         ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; structures
         take bytes or a NumPy record.  Raises LaunchError for an invalid launch and ExecutionError for one that fails.
         """
-        native = self.native(self.module.kernel_name(kernel))
-        symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
-        constants = [
-            self._variables[v.unique_name]
-            for v in self.module.static_variables
-            if v.space == "const" and v.unique_name in symbols
-        ]
-        if PARAMETER_COPY in native.image.symbols:
-            constants.append(self._parameter_copy(native.kernel))
-            symbols[PARAMETER_COPY] = constants[-1].address
-        undefined = next((name for name in native.image.symbols if name not in symbols), None)
-        if undefined is not None:
-            raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
+        linked = self._linked.get(kernel) or self._link(kernel)
         run = LaunchRun(
-            native,
+            linked,
             self.heap,
             self.textures,
-            symbols,
-            constants,
             dimensions(grid, "grid"),
             dimensions(block, "block"),
             arguments,
@@ -211,11 +200,30 @@ class Device:
             self.record,
             self.max_instructions if max_instructions is None else max_instructions,
             self.stack_bytes,
-            self._workspace() if native.image.is_cooperative else 0,
+            self._workspace() if linked.native.image.is_cooperative else 0,
         )
         done = run.run(self.progress)
         self.launches.append(done)
         return done
+
+    def _link(self, kernel: str) -> Linked:
+        """The kernel of this name in PTX or in the C++ source, on this device, from now on.  Raises LaunchError."""
+        native = self.native(self.module.kernel_name(kernel))
+        symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
+        constants = [
+            self._variables[v.unique_name]
+            for v in self.module.static_variables
+            if v.space == "const" and v.unique_name in symbols
+        ]
+        copy = self._parameter_copy(native.kernel) if PARAMETER_COPY in native.image.symbols else None
+        if copy is not None:
+            constants.append(copy)
+            symbols[PARAMETER_COPY] = copy.address
+        undefined = next((name for name in native.image.symbols if name not in symbols), None)
+        if undefined is not None:
+            raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
+        self._linked[kernel] = Linked.of(native, symbols, constants, copy)
+        return self._linked[kernel]
 
     def _workspace(self) -> int:
         """Address of the grid's workspace of a cooperative launch."""

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
+import functools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.build.address_layout import PARAMETER_COPY, align
+from warpreg.codegen.build.address_layout import align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import MAX_WARPS, Slot, Stop
-from warpreg.simt.kernel.native_kernel import NativeKernel, Record
+from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch import side_by_side
-from warpreg.simt.launch.arguments import pack
 from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.host_services import Services
 from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
+from warpreg.simt.launch.linked import Linked
 from warpreg.simt.launch.recorder import Recorder
-from warpreg.simt.memory.arena import Buffer
 from warpreg.simt.memory.heap import Heap
 from warpreg.simt.texture.objects import TextureTable
 from warpreg.trace import Trace
@@ -88,11 +87,9 @@ class LaunchRun:
 
     def __init__(
         self,
-        native: NativeKernel,
+        linked: Linked,
         heap: Heap,
         textures: TextureTable,
-        symbols: Mapping[str, int],
-        constants: Sequence[Buffer],
         grid: Dimensions,
         block: Dimensions,
         arguments: Sequence[Any],
@@ -104,36 +101,45 @@ class LaunchRun:
     ) -> None:
         self._started = time.perf_counter()
         self._pause = FIRST_PAUSE
-        memory = heap.memory
-        self.native, self.kernel, self.memory = native, native.kernel, memory
+        self.linked, self.heap, self.texture_table = linked, heap, textures
+        self.native, self.kernel, self.memory = linked.native, linked.native.kernel, heap.memory
         self.grid, self.block, self.arguments = grid, block, tuple(arguments)
         self.max_instructions = max_instructions
-        self.stack_bytes = -(-stack_bytes // 16) * 16 if native.image.has_stack else 0
+        self.stack_bytes = -(-stack_bytes // 16) * 16 if self.native.image.has_stack else 0
         self.threads = block[0] * block[1] * block[2]
-        self.warps = -(-self.threads // 32)
-        self._check(shared_bytes)
         self.shared_bytes = self.shared_total(shared_bytes)
-        self.own = LaunchMemory.take(
-            native, Shape(block, self.shared_bytes, shared_bytes, self.local_bytes, self.stack_base)
-        )
+        self._check(shared_bytes)
+        shape = Shape(block, self.shared_bytes, shared_bytes, self.local_bytes, self.stack_base)
+        self.own = LaunchMemory.take(self.native, shape)
         self.launch, self.registers, self.sites = self.own.launch, self.own.registers, self.own.sites
         self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local
-        self.parameters = pack(self.kernel, memory, textures, self.arguments)
-        if PARAMETER_COPY in symbols:
-            memory.bytes_at(symbols[PARAMETER_COPY], len(self.parameters))[:] = self.parameters
-        self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
-        image = native.image
-        self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
-        self.buffers = memory.table()
-        self.constants = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
-        self.textures = textures.table()
+        linked.packer.pack(self.memory, textures, self.arguments, self.own.parameters)
+        if linked.copy is not None:
+            self.memory.bytes_at(linked.copy.address, self.own.parameters.size)[:] = self.own.parameters
+        self.buffers, self.textures = self.memory.table(), textures.table()
         self._fill()
         self.launch[Slot.ENVREG1], self.launch[Slot.ENVREG2] = divmod(workspace, 1 << 32)
-        self.recorder = Recorder(native, record, self._header(), self.launch)
-        self.report = Report(
-            native, memory, textures, block, self.local_bytes, self.launch, self.warp_records, self.sites
+        self.recorder = Recorder(self.native, record, self._header(), self.launch)
+
+    @functools.cached_property
+    def report(self) -> Report:
+        """The messages of faults."""
+        own = self.own
+        return Report(
+            self.native,
+            self.memory,
+            self.texture_table,
+            self.block,
+            self.local_bytes,
+            self.launch,
+            own.warp_records,
+            own.sites,
         )
-        self.services = Services(native, heap, self.report, self.launch, self.shared, self.local)
+
+    @functools.cached_property
+    def services(self) -> Services:
+        """The services that warps request."""
+        return Services(self.native, self.heap, self.report, self.launch, self.shared, self.local)
 
     @property
     def stack_base(self) -> int:
@@ -190,19 +196,14 @@ class LaunchRun:
         launch = self.launch
         launch[Slot.GLOBAL_BIAS] = self.memory.bias % (1 << 64)
         launch[Slot.BUFFER_COUNT] = len(self.buffers)
-        launch[Slot.CONSTANT_COUNT] = len(self.constants)
+        launch[Slot.CONSTANT_COUNT] = len(self.linked.constants)
         launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
         launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
         launch[Slot.THREAD_BLOCKS] = math.prod(self.grid)
-        for field, array in (
-            (Slot.BUFFERS, self.buffers),
-            (Slot.CONSTANTS, self.constants),
-            (Slot.TEXTURES, self.textures),
-            (Slot.PARAMETERS, self.parameters),
-            (Slot.SYMBOLS, self.symbols),
-            (Slot.VISITS, self.visits),
-        ):
-            launch[field] = array.ctypes.data
+        launch[Slot.BUFFERS] = self.buffers.ctypes.data
+        launch[Slot.CONSTANTS] = self.linked.constants_at
+        launch[Slot.TEXTURES] = self.textures.ctypes.data
+        launch[Slot.SYMBOLS] = self.linked.symbols_at
 
     def run(self, progress: Progress | None) -> Launch:
         """Run to the end.  Raises ExecutionError or an error derived from it, and then deletes the partial
@@ -211,13 +212,14 @@ class LaunchRun:
         try:
             drive = side_by_side.drive if self.native.image.is_cooperative else LaunchRun._drive
             drive(self, progress)
-            executed = int(self.launch[Slot.EXECUTED])
+            executed, visits = int(self.launch[Slot.EXECUTED]), self.own.visits.copy()
             trace = self.recorder.finish({"warp_instructions": executed})
         except BaseException:
             self.recorder.abandon()
             raise
         finally:
-            self.services.flush()
+            if self.native.serves:
+                self.services.flush()
             self.own.give_back()
         seconds = time.perf_counter() - self._started
         return Launch(
@@ -226,7 +228,7 @@ class LaunchRun:
             self.block,
             self.arguments,
             executed,
-            self.visits,
+            visits,
             seconds,
             trace,
             self.shared_bytes,
@@ -241,13 +243,13 @@ class LaunchRun:
         """Continue the run and handle its events.  Returns FINISHED after the last thread block, YIELDED if its warps
         have ended their turns, PAUSED at a check for Ctrl-C and progress, or after ``until`` warp-instructions.
         """
-        run = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.native.run)
+        run, at = self.native.entry, self.own.address
         launch, limit = self.launch, self.max_instructions
         end = limit if until is None else min(until, limit)
         while True:
             launch[Slot.PAUSE_AT] = min(int(launch[Slot.EXECUTED]) + self._pause, end)
             started = time.perf_counter()
-            stop = Stop(run(launch.ctypes.data))
+            stop = Stop(run(at))
             if stop is Stop.PAUSED:
                 self._pause = _adapted(self._pause, time.perf_counter() - started)
             if stop in (Stop.FINISHED, Stop.YIELDED) and launch[Slot.EXECUTED] <= limit:

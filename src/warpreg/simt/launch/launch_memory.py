@@ -56,6 +56,10 @@ class LaunchMemory:
         self.shared = _aligned(shape.shared_bytes)
         self.local = _aligned(shape.warps * 32 * shape.local_bytes)
         self.sites = native.unused_sites.copy()
+        self.visits = np.zeros(max(1, len(native.kernel.blocks)), np.uint64)
+        self.parameters = np.zeros(max(8, native.kernel.parameter_bytes), np.uint8)
+        self.address = self.launch.ctypes.data
+        """The host address of the launch record."""
         self._fill()
         indices, masks = _threads(shape.block)
         self._thread_indices = self.registers.reshape(shape.warps, -1)[:, :THREAD_INDEX_BYTES]
@@ -87,7 +91,7 @@ class LaunchMemory:
             self.native.free_memory[:] = [self]
 
     def _clear(self) -> None:
-        for array in (self.registers, self.shared, self.local):
+        for array in (self.registers, self.shared, self.local, self.visits):
             array.fill(0)
         self.launch[:], self.warp_records[:], self._thread_indices[...] = self._first
         self.sites[:] = self.native.unused_sites
@@ -115,6 +119,8 @@ class LaunchMemory:
             (Slot.BLOCKS, native.block_table),
             (Slot.WARPS, self.warp_records),
             (Slot.REGISTERS, self.registers),
+            (Slot.VISITS, self.visits),
+            (Slot.PARAMETERS, self.parameters),
         ):
             launch[field] = array.ctypes.data
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import tempfile
 import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
@@ -38,7 +37,7 @@ _FIELDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Buffer:
     """Buffer of a stream: native code fills it from ``first`` and stops between records beyond ``limit``."""
 
@@ -55,16 +54,18 @@ class Recorder:
         self, native: NativeKernel, record: Record, header: dict[str, Any], launch: NDArray[np.uint64]
     ) -> None:
         self._launch = launch
-        margins = (
-            (record.path, Stream.PATH, 4 * LONGEST_VISIT_WORDS),
-            (record.addresses, Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block),
-            (record.widths, Stream.WIDTHS, WIDTHS_PER_INSTRUCTION * native.longest_block + SPARE_BYTES),
-        )
-        self._buffers = [_buffer(stream, margin) for wanted, stream, margin in margins if wanted]
-        self._file = _nameless_file() if record.any else None
-        self._writer = TraceWriter(self._file, header) if self._file is not None else None
+        self._buffers: list[_Buffer] = []
+        self._file: BinaryIO = io.BytesIO()
+        self._writer = TraceWriter(self._file, header) if record.any else None
         self._parts: dict[int, list[tuple[Stream, NDArray[np.uint8]]]] = {}
         self._part: int | None = None
+        if record.path:
+            self._buffers.append(_buffer(Stream.PATH, 4 * LONGEST_VISIT_WORDS))
+        if record.addresses:
+            self._buffers.append(_buffer(Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block))
+        if record.widths:
+            margin = WIDTHS_PER_INSTRUCTION * native.longest_block + SPARE_BYTES
+            self._buffers.append(_buffer(Stream.WIDTHS, margin))
         self._rewind()
 
     def go_on_with(self, part: int) -> None:
@@ -82,66 +83,72 @@ class Recorder:
 
     def flush(self) -> None:
         """Write out and empty the buffers.  Raises ExecutionError if the disk does not accept the data."""
-        if self._writer is None:
-            return
         for buffer in self._buffers:
             used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
             if used and self._part is not None:
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
             elif used:
-                with _disk():
-                    self._writer.append(buffer.stream, buffer.content[:used])
+                self._append(buffer.stream, buffer.content[:used])
         self._rewind()
 
+    def _append(self, stream: Stream, content: NDArray[np.uint8]) -> None:
+        assert self._writer is not None
+        try:
+            self._writer.append(stream, content)
+            if isinstance(self._file, io.BytesIO) and self._file.tell() > IN_MEMORY_BYTES:
+                file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+                file.write(self._file.getbuffer())
+                self._file = file
+                self._writer.move_to(file)
+        except OSError as error:
+            raise _disk_error(error) from error
+
     def finish(self, totals: dict[str, Any]) -> Trace | None:
-        """The finished trace, in an unnamed file that is deleted with it."""
+        """The finished trace, in memory or in an unnamed file that is deleted with it."""
         self.flush()
-        if self._writer is None or self._file is None:
+        if self._writer is None:
             return None
-        with _disk():
-            for part in sorted(self._parts):
-                for stream, content in self._parts[part]:
-                    self._writer.append(stream, content)
-            stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
+        for part in sorted(self._parts):
+            for stream, content in self._parts[part]:
+                self._append(stream, content)
+        stored = {_NAMES[stream]: size for stream, size in self._writer.stored_bytes.items()}
+        try:
             self._writer.finish({**totals, "stored_bytes": stored})
+        except OSError as error:
+            raise _disk_error(error) from error
         self._give_back()
-        trace = Trace(self._file)
-        weakref.finalize(trace, self._file.close)
+        trace = Trace(self._file, written=self._writer)
+        if not isinstance(self._file, io.BytesIO):
+            weakref.finalize(trace, self._file.close)
         return trace
 
     def abandon(self) -> None:
         """Delete the data of a launch that did not finish."""
         self._give_back()
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                self._file.close()
+        self._file.close()
 
     def _give_back(self) -> None:
         """Leave the buffers to the next launch."""
         while self._buffers:
-            content = self._buffers.pop().content
-            _FREE.setdefault(content.size, []).append(content)
+            buffer = self._buffers.pop()
+            _FREE.setdefault((buffer.stream, buffer.content.size), []).append(buffer)
 
 
-@contextlib.contextmanager
-def _disk() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}") from error
+def _disk_error(error: OSError) -> ExecutionError:
+    return ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}")
 
 
-def _nameless_file() -> BinaryIO:
-    return cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES))
+_NAMES = {stream: stream.name.lower() for stream in Stream}
 
-
-_FREE: dict[int, list[NDArray[np.uint8]]] = {}
-"""Buffers of finished launches by size: the system would clear the pages of new ones."""
+_FREE: dict[tuple[Stream, int], list[_Buffer]] = {}
+"""Buffers of finished launches by stream and size: the system would clear the pages of new ones."""
 
 
 def _buffer(stream: Stream, margin: int) -> _Buffer:
     size = 1 << (BUFFER_BYTES + margin - 1).bit_length()
-    free = _FREE.get(size)
-    content = free.pop() if free else np.empty(size, np.uint8)
+    free = _FREE.get((stream, size))
+    if free:
+        return free.pop()
+    content = np.empty(size, np.uint8)
     first = content.ctypes.data
     return _Buffer(stream, content, first, first + BUFFER_BYTES)
