@@ -93,7 +93,7 @@ class Slot(enum.IntEnum):
     RECORD = 323  # address of the running warp's record
     LOOK_AT = 324  # value of EXECUTED before which a warp may enter a block without other checks
     STEPS = 325  # addresses of the driver's steps (`Step`)
-    COUNT = 330
+    COUNT = 332
 
 
 class Warp(enum.IntEnum):
@@ -154,6 +154,8 @@ class Step(enum.IntEnum):
     EXIT = 2
     BARRIER = 3
     STOP = 4  # host services and indirect branches
+    NEXT = 5  # go on with the next warp
+    ENDED = 6  # all lanes have exited
 
 
 class SiteField(enum.IntEnum):

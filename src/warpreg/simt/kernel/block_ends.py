@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, set_slot, slot
+from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
 from warpreg.simt.block.running import Running
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
@@ -30,7 +30,7 @@ STEPS: Mapping[int, Step] = {
 @dataclass(frozen=True)
 class End:
     """How a block ends: its kind, target, fall-through, reconvergence block and instruction count; whether it has a
-    resume function."""
+    resume function; the barrier at which the whole thread block waits, or -1."""
 
     kind: int
     target: int
@@ -38,6 +38,7 @@ class End:
     meeting: int
     instructions: int
     resumes: bool
+    barrier: int = -1
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Ends:
     records_path: bool
     watch: tuple[tuple[Slot, Slot], ...]
     keeps_clock: bool
+    is_cooperative: bool = False
 
     @functools.cached_property
     def meetings(self) -> frozenset[int]:
@@ -75,9 +77,49 @@ class Ends:
             with code.if_(taken == 0):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.DIVERGE, block, taken)
+        elif end.kind == BlockKind.EXIT:
+            self._exit(code, state, block, faults)
+        elif end.barrier >= 0 and not (waits or self.is_cooperative or any(e.resumes for e in self.ends)):
+            self._wait(code, state, block, faults)
         else:
-            lanes = state.mask if end.kind == BlockKind.EXIT else taken
-            self._step(code, state, STEPS[end.kind], block, lanes)
+            self._step(code, state, STEPS[end.kind], block, taken)
+
+    def _exit(self, code: Code, state: Running, block: int, faults: bool) -> None:
+        """End the warp, if all lanes that have not exited do."""
+        otherwise = code.builder.append_basic_block("otherwise")
+        self.unless(
+            code, [(state.region >> 32).trunc(I32) != state.mask, *self._faults(code, state, faults)], otherwise
+        )
+        self._step(code, state, Step.ENDED, block, code.const(I32, 0))
+        code.builder.position_at_end(otherwise)
+        self._step(code, state, Step.EXIT, block, state.mask)
+
+    def _wait(self, code: Code, state: Running, block: int, faults: bool) -> None:
+        """Wait at a barrier, and go on with the next warp, unless this is the last one (`warp_barriers`)."""
+        launch, end, otherwise = state.launch, self.ends[block], code.builder.append_basic_block("otherwise")
+        alive, pending = (slot(code, launch, field) for field in (Slot.ALIVE_WARPS, Slot.PENDING))
+        with code.if_((alive == 1) & (pending == 0)):
+            self._enter(code, state, end.fall, faults, end.fall == NO_BLOCK)
+        count = slot(code, launch, Slot.ARRIVED + end.barrier) + 1
+        obstacles = [count >= alive, *self._faults(code, state, faults)]
+        if end.fall in self.meetings or end.fall == NO_BLOCK:
+            obstacles.append(state.region.trunc(I32) == end.fall)
+        self.unless(code, obstacles, otherwise)
+        set_slot(launch, Slot.ARRIVED + end.barrier, count)
+        set_slot(launch, Slot.EXPECTED + end.barrier, code.const(I64, 0))
+        set_slot(launch, Slot.PENDING, pending | 1 << end.barrier)
+        bit = code.const(I64, 1) << slot(code, launch, Slot.WARP)
+        set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~bit)
+        set_slot(launch, Slot.WAITS + end.barrier, slot(code, launch, Slot.WAITS + end.barrier) | bit)
+        row = slot(code, launch, Slot.BLOCKS) + block * BLOCK_BYTES
+        (slot(code, launch, Slot.RECORD) + Warp.BARRIER_BLOCK).store(row)
+        save(code, state, code.const(I32, end.fall), self.records_path)
+        self._step(code, state, Step.NEXT, end.fall, state.mask)
+        code.builder.position_at_end(otherwise)
+        self._step(code, state, Step.BARRIER, block, state.mask)
+
+    def _faults(self, code: Code, state: Running, faults: bool) -> list[Value]:
+        return [slot(code, state.launch, Slot.FAULT) != 0] if faults else []
 
     def _step(self, code: Code, state: Running, step: Step, block: int, lanes: Value) -> None:
         """Leave what follows to the driver."""
@@ -107,8 +149,7 @@ class Ends:
     def obstacles(self, code: Code, state: Running, block: int, faults: bool) -> list[Value]:
         """Reasons not to enter a block, although all lanes do."""
         found = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
-        if faults:
-            found.append(slot(code, state.launch, Slot.FAULT) != 0)
+        found += self._faults(code, state, faults)
         if block in self.meetings:
             found.append(state.region.trunc(I32) == block)
         found += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
@@ -125,6 +166,20 @@ class Ends:
             path.store(code.const(I32, block << 2 | PathWord.VISIT))
             path = path + 4
         return replace(state, path=path, executed=state.executed + self.ends[block].instructions)
+
+
+def save(code: Code, state: Running, block: Value, records_path: bool) -> None:
+    """Write the state of a warp that goes on at ``block`` with the lanes that run to its record."""
+    record = slot(code, state.launch, Slot.RECORD)
+    for field, value in (
+        (Warp.BLOCK, block),
+        (Warp.MASK, state.mask),
+        (Warp.REGION, state.region),
+        (Warp.TOP, state.top),
+    ):
+        (record + field).store(value)
+    if records_path:
+        (record + Warp.LAST_MASK).store(state.mask)
 
 
 def block_name(block: int) -> str:

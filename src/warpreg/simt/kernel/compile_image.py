@@ -6,7 +6,7 @@ from warpreg.analysis.reconvergence import reconvergence
 from warpreg.codegen.build.stack import STACK_BASE
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
-from warpreg.ir.operands import Special
+from warpreg.ir.operands import Immediate, Special
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
 from warpreg.simt.block.records import NO_BLOCK, BlockKind
@@ -32,7 +32,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     numbers = {n: i for i, n in enumerate(symbols)}
     specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
     reads_clock = bool(specials & CLOCKS)
-    ends = Ends(ends_of(kernel), record.path, record.watch, reads_clock)
+    ends = Ends(ends_of(kernel), record.path, record.watch, reads_clock, kernel.is_cooperative)
     compiler = BlockCompiler(module, kernel, cells, numbers, sites, ends, record.widths, taints)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
@@ -63,8 +63,18 @@ def ends_of(kernel: Kernel) -> tuple[End, ...]:
         meeting = meet[block.index] if meet[block.index] >= 0 else NO_BLOCK
         stops = kind in (BlockKind.BARRIER, BlockKind.SERVICE)
         resumes = stops and block.instructions[-1].has_result
-        rows.append(End(int(kind), target, fall, meeting, len(block.instructions), resumes))
+        rows.append(End(int(kind), target, fall, meeting, len(block.instructions), resumes, _barrier(block)))
     return tuple(rows)
+
+
+def _barrier(block: Block) -> int:
+    """The number of the barrier at which the whole thread block waits, where it is known; else -1."""
+    last = block.terminator
+    plain = last is not None and last.opcode in BARRIERS and last.guard is None and not last.has_result
+    if last is None or not plain or set(last.modifiers) & {"arrive", "warp", "cluster"} or len(last.sources) != 1:
+        return -1
+    number = last.sources[0]
+    return number.value if isinstance(number, Immediate) and 0 <= number.value < 16 else -1
 
 
 def _end(block: Block) -> tuple[BlockKind, int, int]:

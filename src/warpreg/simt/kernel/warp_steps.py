@@ -17,8 +17,10 @@ from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 
 ALL = 0xFFFFFFFFFFFFFFFF
 
-COMPLETED, ENDED, FREED = "completed", "ended", "freed"
+COMPLETED, FREED = "completed", "freed"
 """Names of steps that only other steps use."""
+
+ENDED = Step.ENDED.name.lower()
 
 
 def define(module: Any, options: Options) -> None:
@@ -34,13 +36,14 @@ def define(module: Any, options: Options) -> None:
         Step.BARRIER.name.lower(): _barrier,
         Step.STOP.name.lower(): _stop,
         COMPLETED: lambda state: _completed(state, release),
+        Step.NEXT.name.lower(): lambda state: _end_turn(state, is_over=True),
         ENDED: _ended,
         FREED: lambda state: _freed(state, release),
     }
-    steps = {step.name.lower() for step in Step}
+    checked = {step.name.lower() for step in Step if step not in (Step.NEXT, Step.ENDED)}
     for name, body in bodies.items():
         state = WarpState(running.function(module, name), options)
-        if name in steps:
+        if name in checked:
             with state.code.if_(slot(state.code, state.launch, Slot.FAULT) != 0, likely=False):
                 state.leave(Stop.FAULT)
         body(state)
@@ -96,7 +99,7 @@ def _freed(state: WarpState, release: Any) -> None:
 
 def _end_turn(state: WarpState, is_over: bool = False) -> None:
     """Go on with the next warp that can run, or return from the driver if there is none; ``is_over``: this warp has
-    ended."""
+    ended, or its state is in its record."""
     code, launch, executed = state.code, state.launch, state.running.executed
     ready = state.ready.get()
     later = ready & (code.const(I64, ALL - 1) << state.warp)
