@@ -22,7 +22,7 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
@@ -154,16 +154,34 @@ class _Access:
             _return(self.code, self.operation, None)
         if self.operation.space == "local":
             return self._one_by_one(values)
-        self._check()
-        if self.operation.action not in ("load", "store"):
+        is_atomic, base = self.operation.action not in ("load", "store"), self.address.lane(0)
+        checks_first = is_atomic or vector_bits() == 512  # where comparing 32 addresses is cheap
+        if checks_first:
+            self._check()
+        if is_atomic:
             return self._one_by_one(values)
-        base = self.address.lane(0)
-        distance = self.address - base.splat()
-        contiguous = self._all(distance == self._ramp)
+        is_row = self._all(self.address == base.splat() + self._ramp)
+        if not checks_first:
+            with self.code.if_(is_row & self._ends_are_inside(base)):
+                _return(self.code, self.operation, self._masked(self._host(base), values))
+            self._check()
+        with self.code.if_(is_row):
+            _return(self.code, self.operation, self._masked(self._host(base), values))
         if self.operation.action == "load":
-            return self._load(base, distance, contiguous)
-        self._store(base, contiguous, values[0])
+            return self._load(base)
+        scatter(self.code, self._host(self.address), values[0], self.mask, self.lanes, self.operation.space == "shared")
         return None
+
+    def _ends_are_inside(self, base: Value) -> Value:
+        """Whether the first and last active lane of a row are in bounds and aligned; ``base`` is that of lane 0."""
+        code, (first, span) = self.code, self._bounds()
+        below, above = (
+            code.intrinsic(f"llvm.{name}.i32", I32, [self.mask, code.const(I1, 0)]).zext(self.scalar) * self.size
+            for name in ("cttz", "ctlz")
+        )
+        begin = base + below - first
+        length = code.const(self.scalar, self.size * (LANES - 1)) - above - below
+        return (begin < span) & (length < span - begin) & ((base & (self.alignment - 1)) == 0)
 
     @property
     def _ramp(self) -> Value:
@@ -281,30 +299,21 @@ class _Access:
             set_slot(launch, Slot.FAULT_ADDRESS, address + self.operation.window)
         _return(code, self.operation, None)
 
-    def _load(self, base: Value, distance: Value, contiguous: Value) -> Value:
+    def _load(self, base: Value) -> Value:
         code = self.code
-        with code.if_(contiguous):
-            code.ret(self._masked("load", self._host(base)))
-        with code.if_(self._all(distance == 0)):
+        with code.if_(self._all(self.address == base.splat())):
             code.ret(self._host(base).load(self.operation.element).splat())
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
-    def _store(self, base: Value, contiguous: Value, value: Value) -> None:
-        code = self.code
-        with code.if_(contiguous):
-            self._masked("store", self._host(base), value)
-            code.ret()
-        scatter(code, self._host(self.address), value, self.mask, self.lanes, self.operation.space == "shared")
-
-    def _masked(self, action: str, host: Value, value: Value | None = None) -> Value:
-        code, bits = self.code, 8 * self.size
+    def _masked(self, host: Value, values: list[Value]) -> Value:
+        """Load or store a row of lanes."""
+        code, action = self.code, self.operation.action
         pointer = Value(code, code.pointer(host, self.vector))
         align = code.const(I32, self.size)
-        name = f"llvm.masked.{action}.v32i{bits}.p0"
-        if value is None:
-            arguments = [pointer, align, self.lanes, code.const(self.vector, 0)]
-            return code.intrinsic(name, self.vector, arguments)
-        return code.intrinsic(name, ir.VoidType(), [value, pointer, align, self.lanes])
+        name = f"llvm.masked.{action}.v32i{8 * self.size}.p0"
+        if action == "load":
+            return code.intrinsic(name, self.vector, [pointer, align, self.lanes, code.const(self.vector, 0)])
+        return code.intrinsic(name, ir.VoidType(), [values[0], pointer, align, self.lanes])
 
     def _checked_local(self) -> Value:
         """Host addresses of local offsets: the frames of the block's threads are contiguous."""
