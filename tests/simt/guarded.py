@@ -24,7 +24,7 @@ from tests.reference.generator import generate
 
 from warpreg.codegen import CompileOptions
 from warpreg.ir.address_space import GLOBAL_BASE
-from warpreg.simt import Buffer, Device, MemoryFault
+from warpreg.simt import Device, MemoryFault
 from warpreg.simt.block.records import Slot
 from warpreg.simt.kernel import native_kernel
 from warpreg.simt.launch import launch, launch_memory, recorder
@@ -90,7 +90,7 @@ def closed(run: Any) -> Any:
     """A launch's run in which the pages of global memory without a buffer are forbidden."""
 
     def guarded_run(launched: launch.LaunchRun, *arguments: Any) -> launch.Launch:
-        arena, buffers = launched.memory._arena, launched.memory.buffers
+        arena, buffers = launched.memory._arena.content, launched.memory.buffers
         for page in set(range(arena.size // PAGE)) - {page for buffer in buffers for page in pages(buffer)}:
             protect(arena.ctypes.data + page * PAGE, PAGE, FORBIDDEN)
         try:
@@ -103,7 +103,7 @@ def closed(run: Any) -> Any:
     return guarded_run
 
 
-def pages(buffer: Buffer) -> range:
+def pages(buffer: memory.Extent) -> range:
     first = buffer.address - GLOBAL_BASE
     return range(first // PAGE, -(-(first + max(1, buffer.bytes)) // PAGE))
 

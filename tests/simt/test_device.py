@@ -124,6 +124,27 @@ def test_memory_grows_and_keeps_its_content() -> None:
     assert not large.download().any()
 
 
+def test_memory_is_left_to_later_devices_which_find_zeros() -> None:
+    size = 3 << 20  # more than a device begins with
+    first = GlobalMemory()
+    first.allocate(size, np.uint8).write(np.full(size, 7, np.uint8))
+    host = first.bias
+    del first
+    second = GlobalMemory()
+    assert not second.allocate(2 * size // 3, np.uint8).download().any()
+    assert not second.allocate(size // 4, np.uint8, alignment=1 << 18).download().any()
+    assert second.bias == host
+    assert not second.allocate(8 * size, np.uint8).download().any()
+
+
+def test_memory_that_an_array_shows_is_left_to_nobody() -> None:
+    first = GlobalMemory()
+    shown = first.bytes_at(first.allocate(3 << 20, np.uint8).address, 8)
+    del first
+    GlobalMemory().allocate(3 << 20, np.uint8).write(np.full(3 << 20, 7, np.uint8))
+    assert shown.tolist() == [0] * 8
+
+
 def test_where_an_address_lies() -> None:
     memory = GlobalMemory()
     assert memory.nearest(5) == "there are no buffers"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,52 @@ from warpreg.ir.errors import WarpregError
 ALIGNMENT = 256
 """Alignment of buffers and minimum gap between them, so that an overrun hits no other buffer and a whole row of lanes
 may be read at a buffer's last element."""
+
+
+MOST_KEPT = 128 << 20
+"""Bytes of host memory that are left to later devices of the process: the system clears the pages of new memory."""
+
+
+@dataclass(eq=False)
+class _Arena:
+    """Host memory, zero from ``used`` on."""
+
+    content: NDArray[np.uint8]
+    used: int = 0
+
+    @staticmethod
+    def of(least: int, size: int) -> _Arena:
+        """Memory of at least ``least`` bytes: that of an earlier device, or ``size`` new ones.  Raises MemoryError and
+        ValueError."""
+        fitting = [arena for arena in _FREE if arena.content.size >= least]
+        try:
+            found = min(fitting, key=lambda arena: arena.content.size)
+            _FREE.remove(found)
+        except ValueError:  # none fits, or another thread has taken it
+            return _Arena(np.zeros(size, np.uint8))
+        return found
+
+    def leave(self) -> None:
+        """Leave it to later devices, unless an array still shows it."""
+        if self.content.flags.owndata and sys.getrefcount(self.content) <= OWN_REFERENCES:
+            _FREE.append(self)
+            while sum(arena.content.size for arena in _FREE) > MOST_KEPT:
+                _FREE.pop(0)
+
+
+OWN_REFERENCES = 2
+"""References to the content of an arena that nobody else shows: its own, and the argument of the count."""
+
+_FREE: list[_Arena] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The place of a buffer."""
+
+    name: str
+    address: int
+    bytes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +96,13 @@ class GlobalMemory:
     """Buffers in the order of their allocation, which is the order of their addresses."""
 
     def __init__(self) -> None:
-        self._arena = np.zeros(1 << 20, np.uint8)
+        self._arena = _Arena.of(1 << 20, 1 << 20)
+        self._cleared = 0
         self._next = GLOBAL_BASE
         self._starts: list[int] = []
         self._table: NDArray[np.uint64] | None = None
-        self.buffers: list[Buffer] = []
+        self.buffers: list[Extent] = []
+        """Not the buffers themselves, so that memory is free as soon as nobody needs it."""
 
     def allocate(
         self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "", alignment: int = ALIGNMENT
@@ -63,7 +112,7 @@ class GlobalMemory:
         self._next = -(-self._next // alignment) * alignment
         buffer = Buffer(self, name or f"buffer {len(self.buffers)}", self._next, extent, np.dtype(dtype))
         self.reserve(buffer.bytes)
-        self.buffers.append(buffer)
+        self.buffers.append(Extent(buffer.name, buffer.address, buffer.bytes))
         self._starts.append(buffer.address)
         self._table = None
         return buffer
@@ -73,13 +122,23 @@ class GlobalMemory:
         address = self._next
         following = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self._grow(following - GLOBAL_BASE)
+        self._clear(following - GLOBAL_BASE)
         self._next = following
         return address
+
+    def _clear(self, end: int) -> None:
+        """Clear the arena up to ``end``, as far as that has not been done."""
+        self._arena.content[self._cleared : min(end, self._arena.used)] = 0
+        self._arena.used = max(self._arena.used, end)
+        self._cleared = end
+
+    def __del__(self) -> None:
+        self._arena.leave()
 
     def insert(self, address: int, size: int, name: str) -> None:
         """Create a buffer in reserved bytes."""
         at = bisect.bisect_left(self._starts, address)
-        self.buffers.insert(at, Buffer(self, name, address, (size,), np.dtype(np.uint8)))
+        self.buffers.insert(at, Extent(name, address, size))
         self._starts.insert(at, address)
         self._table = None
 
@@ -90,19 +149,22 @@ class GlobalMemory:
         self._table = None
 
     def _grow(self, needed: int) -> None:
-        if needed > self._arena.size:
+        size = self._arena.content.size
+        if needed > size:
             try:
-                arena = np.zeros(max(needed, 2 * self._arena.size), np.uint8)
+                arena = _Arena.of(needed, max(needed, 2 * size))
             except (MemoryError, ValueError):  # ValueError: beyond what an array can have at all
                 raise WarpregError(f"{needed} bytes of global memory do not fit into this machine's memory") from None
             used = self._next - GLOBAL_BASE
-            arena[:used] = self._arena[:used]
+            arena.content[:used] = self._arena.content[:used]
+            arena.used = max(arena.used, used)
+            self._arena.leave()
             self._arena = arena
 
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
         """The host bytes of a device address range; a view that the next allocation may invalidate."""
         first = address - GLOBAL_BASE
-        return self._arena[first : first + size]
+        return self._arena.content[first : first + size]
 
     @property
     def end(self) -> int:
@@ -112,7 +174,7 @@ class GlobalMemory:
     @property
     def bias(self) -> int:
         """Host address minus device address, valid until the next allocation."""
-        return int(self._arena.ctypes.data) - GLOBAL_BASE
+        return int(self._arena.content.ctypes.data) - GLOBAL_BASE
 
     def table(self) -> NDArray[np.uint64]:
         """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  A new array after a change."""
