@@ -58,6 +58,12 @@ class Ends:
         parting = (BlockKind.BRANCH, BlockKind.INDIRECT)
         return frozenset(end.meeting for end in self.ends if end.kind in parting)
 
+    @functools.cached_property
+    def barriers_are_plain(self) -> bool:
+        """Whether all warps of a thread block wait at every barrier, and nothing is reduced."""
+        barriers = [end for end in self.ends if end.kind == BlockKind.BARRIER]
+        return not self.is_cooperative and all(end.barrier >= 0 for end in barriers)
+
     def repeats(self, block: int) -> bool:
         """Whether a block may branch to itself."""
         end = self.ends[block]
@@ -79,7 +85,7 @@ class Ends:
             self._step(code, state, Step.DIVERGE, block, taken)
         elif end.kind == BlockKind.EXIT:
             self._exit(code, state, block, faults)
-        elif end.barrier >= 0 and not (waits or self.is_cooperative or any(e.resumes for e in self.ends)):
+        elif end.kind == BlockKind.BARRIER and self.barriers_are_plain and not waits:
             self._wait(code, state, block, faults)
         else:
             self._step(code, state, STEPS[end.kind], block, taken)
@@ -95,22 +101,24 @@ class Ends:
         self._step(code, state, Step.EXIT, block, state.mask)
 
     def _wait(self, code: Code, state: Running, block: int, faults: bool) -> None:
-        """Wait at a barrier, and go on with the next warp, unless this is the last one (`warp_barriers`)."""
+        """Wait at a barrier, or release the others, and go on with the next warp (`warp_barriers`)."""
         launch, end, otherwise = state.launch, self.ends[block], code.builder.append_basic_block("otherwise")
         alive, pending = (slot(code, launch, field) for field in (Slot.ALIVE_WARPS, Slot.PENDING))
         with code.if_((alive == 1) & (pending == 0)):
             self._enter(code, state, end.fall, faults, end.fall == NO_BLOCK)
-        count = slot(code, launch, Slot.ARRIVED + end.barrier) + 1
-        obstacles = [count >= alive, *self._faults(code, state, faults)]
+        obstacles = self._faults(code, state, faults)
         if end.fall in self.meetings or end.fall == NO_BLOCK:
             obstacles.append(state.region.trunc(I32) == end.fall)
         self.unless(code, obstacles, otherwise)
-        set_slot(launch, Slot.ARRIVED + end.barrier, count)
-        set_slot(launch, Slot.EXPECTED + end.barrier, code.const(I64, 0))
-        set_slot(launch, Slot.PENDING, pending | 1 << end.barrier)
-        bit = code.const(I64, 1) << slot(code, launch, Slot.WARP)
-        set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~bit)
-        set_slot(launch, Slot.WAITS + end.barrier, slot(code, launch, Slot.WAITS + end.barrier) | bit)
+        own, none = code.const(I64, 1) << slot(code, launch, Slot.WARP), code.const(I64, 0)
+        arrived, waiting = (slot(code, launch, field + end.barrier) for field in (Slot.ARRIVED, Slot.WAITS))
+        ready, count, waiting = slot(code, launch, Slot.READY), arrived + 1, waiting | own
+        is_last, bit = count >= alive, 1 << end.barrier
+        set_slot(launch, Slot.ARRIVED + end.barrier, is_last.select(none, count))
+        set_slot(launch, Slot.WAITS + end.barrier, is_last.select(none, waiting))
+        set_slot(launch, Slot.EXPECTED + end.barrier, none)
+        set_slot(launch, Slot.PENDING, is_last.select(pending & ~code.const(I64, bit), pending | bit))
+        set_slot(launch, Slot.READY, is_last.select(ready | waiting, ready & ~own))
         row = slot(code, launch, Slot.BLOCKS) + block * BLOCK_BYTES
         (slot(code, launch, Slot.RECORD) + Warp.BARRIER_BLOCK).store(row)
         save(code, state, code.const(I32, end.fall), self.records_path)
