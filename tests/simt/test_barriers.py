@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.simt.programs import Runner, words
+from tests.simt.programs import Runner, prepare, words
+
+from warpreg.simt import Record
+from warpreg.simt.kernel.block_ends import Ends
+from warpreg.trace import visits
 
 EXCHANGE = """
 .shared .align 4 .b32 buf[128];
@@ -182,6 +186,30 @@ def test_warps_that_wait_go_on_when_the_last_other_one_exits(run: Runner) -> Non
     """
     out = run(body, block=96, flag=words(0), out=np.zeros(96, np.uint32))["out"]
     assert out.tolist() == [9] * 64 + [0] * 32
+
+
+def test_blocks_and_the_driver_switch_warps_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Four warps meet at two barriers in a loop that warp w leaves after w rounds; half of warp 3 exits before.
+    body = """
+    setp.ge.u32 %p1, %t, 112; @%p1 exit;
+    shr.u32 %r1, %t, 5; mov.u32 %r2, 0;
+    L: bar.sync 0; atom.global.add.u32 %r3, [%my_out], 1; bar.sync 1;
+    add.u32 %r2, %r2, 1;
+    setp.le.u32 %p2, %r2, %r1; @%p2 bra L;
+    """
+    out, found = np.zeros(128, np.uint32), []
+    kernel = Runner(None)(body, block=128, out=out).launch.kernel
+    for plain in (True, False):
+        monkeypatch.setattr(Ends, "barriers_are_plain", plain)
+        device, arguments = prepare(body, {"out": out}, record=Record(path=True))
+        device.install(kernel)
+        trace = device.launch("k", 1, 128, *arguments.values()).trace
+        assert trace is not None
+        path = [(v.thread_block, v.warp, v.block, v.mask) for v in visits(trace.path_chunks())]
+        found.append((path, arguments["out"].download().tolist()))
+    assert found[0] == found[1]
+    rounds = [warp + 1 for warp in range(4) for _ in range(32)]
+    assert found[0][1] == [n if t < 112 else 0 for t, n in enumerate(rounds)]
 
 
 def test_both_sides_of_a_branch_may_hold_a_barrier(run: Runner) -> None:
