@@ -30,6 +30,10 @@ class _Arena:
     content: NDArray[np.uint8]
     used: int = 0
 
+    def __post_init__(self) -> None:
+        self.at = int(self.content.ctypes.data)
+        """The host address."""
+
     @staticmethod
     def of(least: int, size: int) -> _Arena:
         """Memory of at least ``least`` bytes: that of an earlier device, or ``size`` new ones.  Raises MemoryError and
@@ -174,7 +178,7 @@ class GlobalMemory:
     @property
     def bias(self) -> int:
         """Host address minus device address, valid until the next allocation."""
-        return int(self._arena.content.ctypes.data) - GLOBAL_BASE
+        return self._arena.at - GLOBAL_BASE
 
     def table(self) -> NDArray[np.uint64]:
         """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  A new array after a change."""
