@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import sys
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,10 @@ class _Arena:
                 _FREE.pop(0)
 
 
+def _leave(held: list[_Arena]) -> None:
+    held[0].leave()
+
+
 OWN_REFERENCES = 2
 """References to the content of an arena that nobody else shows: its own, and the argument of the count."""
 
@@ -100,7 +105,8 @@ class GlobalMemory:
     """Buffers in the order of their allocation, which is the order of their addresses."""
 
     def __init__(self) -> None:
-        self._arena = _Arena.of(1 << 20, 1 << 20)
+        self._held = [_Arena.of(1 << 20, 1 << 20)]
+        weakref.finalize(self, _leave, self._held).atexit = False
         self._cleared = 0
         self._next = GLOBAL_BASE
         self._starts: list[int] = []
@@ -136,8 +142,9 @@ class GlobalMemory:
         self._arena.used = max(self._arena.used, end)
         self._cleared = end
 
-    def __del__(self) -> None:
-        self._arena.leave()
+    @property
+    def _arena(self) -> _Arena:
+        return self._held[0]
 
     def insert(self, address: int, size: int, name: str) -> None:
         """Create a buffer in reserved bytes."""
@@ -163,7 +170,7 @@ class GlobalMemory:
             arena.content[:used] = self._arena.content[:used]
             arena.used = max(arena.used, used)
             self._arena.leave()
-            self._arena = arena
+            self._held[0] = arena
 
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
         """The host bytes of a device address range; a view that the next allocation may invalidate."""
