@@ -13,6 +13,9 @@ from warpreg.jit import units
 from warpreg.jit.piecewise import Piecewise
 from warpreg.jit.units import PLACEHOLDER, Instance, Linker, relabelled
 
+WRAPPER = "_ZN7cpython"
+"""How the symbols of functions begin that Python calls (`warpreg.jit.python_entry`)."""
+
 
 class Lowered(JITCodeLibrary):
     """A library that keeps one function as LLVM IR."""
@@ -52,6 +55,16 @@ class Outermost(Unit):
 
     piecewise: Piecewise
     apart: Sequence[Part] = ()
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave the function that Python calls as it is: it has thousands of instructions, which run once per call."""
+        for function in ll_module.functions:
+            if not function.is_declaration and function.name.startswith(WRAPPER):
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
+                ll_module.data_layout = self.codegen._data_layout
+                return
+        super()._optimize_functions(ll_module)
 
     def finalize(self) -> None:
         self.own = {function.name for function in self.get_defined_functions()}

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from warpreg.jit.natives import native
+from warpreg.jit.references import inner_of, loaded_inner
 
 Use = Callable[[Any, str], None]
 _watchers: list[Use] = []
@@ -30,7 +31,9 @@ def watched(use: Use) -> Iterator[None]:
 
 
 def sealed(record: Any) -> Any:
-    """The named tuple; compiled code passes its address, as with `warpreg.jit.records.by_reference`."""
+    """The named tuple; compiled code passes its address, as with `warpreg.jit.records.by_reference`.  Fields that are
+    records are by reference.
+    """
     return record
 
 
@@ -59,7 +62,7 @@ def _short_name(record: Any) -> str:
 def sealed_type() -> Any:
     """The numba type of a sealed record."""
     from llvmlite import ir
-    from numba.core import cgutils, imputils, types
+    from numba.core import cgutils, types
     from numba.core.typing import templates
     from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
 
@@ -84,23 +87,18 @@ def sealed_type() -> Any:
                 return None
             for use in _watchers:
                 use(kind, name)
-            return kind.record.types[kind.record.fields.index(name)]
+            return inner_of(kind.record.types[kind.record.fields.index(name)])
 
     def load(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-        pointer, field = field_of(context, builder, kind, value, name)
-        return cast(Any, imputils).impl_ret_borrowed(context, builder, field, builder.load(pointer))
-
-    def field_of(context: Any, builder: Any, kind: Any, value: Any, name: str) -> tuple[Any, Any]:
-        """The address of a field, which depends on the fields before it, and its type."""
+        """The field, whose address depends on the fields before it."""
         place = kind.record.fields.index(name)
         parts = [context.get_value_type(one) for one in kind.record.types[: place + 1]]
         whole = builder.bitcast(value, llvm.LiteralStructType(parts).as_pointer())
-        return numba.gep_inbounds(builder, whole, 0, place), kind.record.types[place]
+        return loaded_inner(context, builder, kind.record.types[place], numba.gep_inbounds(builder, whole, 0, place))
 
     cast(Any, register_model)(Sealed)(Model)
     cast(Any, infer_getattr)(Attributes)
     cast(Any, lower_getattr_generic)(Sealed)(load)
-    Sealed.field_of = staticmethod(field_of)  # type: ignore[attr-defined]
     return Sealed
 
 

@@ -15,7 +15,8 @@ from numba.core import types
 
 from warpreg.cache import store
 from warpreg.jit.bare_arrays import words_type
-from warpreg.jit.records import record_type, reference_type
+from warpreg.jit.records import record_type
+from warpreg.jit.references import changed_type, reference_type
 
 KIND = "types"
 Spelled = Any
@@ -94,6 +95,8 @@ def spelled(kind: Any) -> Spelled:
         return "Words", spelled(kind.dtype), kind.ndim, kind.width, tuple(kind.known.items())
     if type(kind) is reference_type():
         return "Reference", spelled(kind.record)
+    if type(kind) is changed_type():
+        return "Changed", spelled(kind.reference), kind.names, tuple(map(spelled, kind.kinds))
     raise NoTextError(str(kind))
 
 
@@ -114,6 +117,9 @@ def made(text: Spelled) -> Any:
         return words_type()(made(dtype), *others)
     if name == "Reference":
         return reference_type()(made(rest[0]))
+    if name == "Changed":
+        reference, names, kinds = rest
+        return changed_type()(made(reference), names, tuple(map(made, kinds)))
     elements = list(map(made, rest[-1]))
     if name in RECORDS:
         own = _class(*rest[0])

@@ -24,6 +24,8 @@ from warpreg.jit.pieces import OWN, called
 llvm: Any = llvmlite.binding
 KIND = "units"
 LABEL_LENGTH = 32
+GROUP = 16
+"""Modules that are linked to one of them at a time.  Chosen, not measured."""
 PLACEHOLDER = hashlib.sha256(b"the label of a recipe").hexdigest()[:LABEL_LENGTH]
 
 
@@ -99,6 +101,7 @@ class Linker:
         for instance in left:
             _rename(module, instance.name, _final(instance, names))
         left.reverse()
+        pieces: list[Any] = []
         while left:
             instance = left.pop()
             if instance in done:
@@ -112,7 +115,9 @@ class Linker:
                 _rename(piece, other.name, _final(other, names))
                 found.append(other)
             left += reversed(found)
-            module.link_in(piece)
+            pieces.append(piece)
+        for group in _joined(pieces):
+            module.link_in(group)
 
     def _reached(self, roots: Sequence[Instance], own: Instance | None) -> tuple[list[Instance], list[Instance]]:
         """What the unit contains, and what stands apart from it."""
@@ -151,6 +156,17 @@ def bitcode_of(compiled: Any, calls: Sequence[Instance]) -> tuple[bytes, bool]:
     for number, call in enumerate(calls):
         _rename(module, call.name, called(number))
     return module.as_bitcode(), is_alone
+
+
+def _joined(modules: list[Any]) -> list[Any]:
+    """The same functions in a few modules.  LLVM looks at all of a module whenever one is linked to it."""
+    while len(modules) > GROUP:
+        groups = [modules[begin : begin + GROUP] for begin in range(0, len(modules), GROUP)]
+        for first, *others in groups:
+            for other in others:
+                first.link_in(other)
+        modules = [group[0] for group in groups]
+    return modules
 
 
 def _final(instance: Instance, names: dict[Instance, str]) -> str:

@@ -33,7 +33,6 @@ from warpreg.designs.interface.state import reset_rows
 from warpreg.designs.interface.thread_blocks import NO_BLOCK, take_slot
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import noinline
-from warpreg.jit.records import in_place
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
@@ -64,17 +63,6 @@ def is_main(level: int) -> bool:
 def is_one_of_main(level: int) -> bool:
     """In place of `is_main` where several levels are."""
     return main_levels() >> level & 1 != 0
-
-
-def state_of(d: Any) -> Any:
-    """The state of a design."""
-    return d.state
-
-
-state_in_place = in_place("state")
-"""In place of `state_of` for a large state: hooks get a reference to it, so that it need not be copied for functions
-out of line.
-"""
 
 
 def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: int, load: int, now: int) -> Plan:
@@ -220,7 +208,7 @@ def tell_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
 
 
 def call_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
-    warp_start(state_of(d), d.program, number, plan_of(c, d, sm, number, NONE, 0, NONE, NONE, now))
+    warp_start(d.state, d.program, number, plan_of(c, d, sm, number, NONE, 0, NONE, NONE, now))
     settle(c, d, sm, now)
 
 
@@ -256,7 +244,7 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     mask = c.rows[op, ops.MASK]
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
-    plan_reads(state_of(d), d.program, number_of(c, warp), pc, plan)
+    plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
     least = 0
     for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
@@ -338,7 +326,7 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     first = d.program.result_start[pc]
     see_widths(c, d, op)
     forget_results(d.results, d.program.result_start[pc + 1] - first)
-    plan_write(state_of(d), d.program, number_of(c, warp), pc, plan)
+    plan_write(d.state, d.program, number_of(c, warp), pc, plan)
     keep_results(c, d, op, d.program.result_start[pc + 1] - first)
     await_lookups(c, op, settle(c, d, sm, now))
     note_results(c, d, warp, pc, op)
@@ -391,7 +379,7 @@ def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> i
     access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
     mask = c.rows[warp, warps.MASK]
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, NONE, now)
-    answer = admit(state_of(d), d.program, number_of(c, warp), pc, plan)
+    answer = admit(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
     return answer
 
@@ -408,7 +396,7 @@ def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: i
     for position in range(SET_SIZE):
         if ready >> position & 1 != 0:
             warp = warp_of(c, sm, scheduler, position)
-            found = priority(state_of(d), d.program, number_of(c, warp), c.rows[warp, warps.HEAD])
+            found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD])
             if chosen == 0 or found > best:
                 best = found
                 chosen = bit(position)
@@ -423,7 +411,7 @@ def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
-    activated(state_of(d), d.program, number_of(c, warp), plan)
+    activated(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
@@ -433,7 +421,7 @@ def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
-    suspended(state_of(d), d.program, number_of(c, warp), plan)
+    suspended(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
@@ -443,7 +431,7 @@ def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
-    warp_end(state_of(d), d.program, number_of(c, warp), plan)
+    warp_end(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
@@ -453,7 +441,7 @@ def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
 
 def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
     plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
-    block_start(state_of(d), d.program, sm, plan)
+    block_start(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
 
@@ -463,7 +451,7 @@ def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
 
 def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
     plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
-    block_end(state_of(d), d.program, sm, plan)
+    block_end(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
 
@@ -485,7 +473,7 @@ def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
     plan = plan_of_access(c, d, sm, op, now)
-    memory_issued(state_of(d), d.program, number, pc, plan)
+    memory_issued(d.state, d.program, number, pc, plan)
     settle(c, d, sm, now)
 
 
@@ -497,7 +485,7 @@ def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Non
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
     plan = plan_of_access(c, d, sm, op, now)
-    memory_returned(state_of(d), d.program, number, pc, now - c.rows[op, ops.SENT_AT], plan)
+    memory_returned(d.state, d.program, number, pc, now - c.rows[op, ops.SENT_AT], plan)
     settle(c, d, sm, now)
 
 
@@ -512,7 +500,7 @@ def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         number = number_of(c, c.rows[op, ops.WARP])
         access = c.rows[op, ops.RECORD]
         plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], access, c.rows[op, ops.SEQUENCE], now)
-        arrived(state_of(d), d.program, number, pc, plan)
+        arrived(d.state, d.program, number, pc, plan)
         settle(c, d, sm, now)
 
 
@@ -536,7 +524,7 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         following = c.rows[warp, warps.ACCESS]
     lanes = c.slab[following] & 0xFFFFFFFF if following != NONE else 0
     base, stride = record_base(c, following), record_stride(c, following)
-    written_back(state_of(d), d.program, number_of(c, warp), pc, head, base, stride, lanes, plan)
+    written_back(d.state, d.program, number_of(c, warp), pc, head, base, stride, lanes, plan)
     settle(c, d, sm, now)
 
 

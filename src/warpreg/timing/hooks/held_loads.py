@@ -36,7 +36,7 @@ def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     number = number_of(c, c.rows[op, ops.WARP])
     base, stride = c.slab[access + 1], c.slab[access + 2]
     plan = adapters.plan_of_access(c, d, sm, op, now)
-    answer = load_lookup(adapters.state_of(d), d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
+    answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
     adapters.settle(c, d, sm, now)
     return answer
 

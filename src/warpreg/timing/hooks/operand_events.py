@@ -41,7 +41,7 @@ def issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 
 def call_issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    issued(adapters.state_of(d), d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
+    issued(d.state, d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
     adapters.await_lookups(c, op, adapters.settle(c, d, sm, now))
 
 
@@ -107,7 +107,7 @@ def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
 def _tell_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> None:
     number, pc = number_of(c, c.rows[op, ops.WARP]), c.rows[op, ops.PC]
     operand = d.program.source_start[pc] + k
-    collected(adapters.state_of(d), d.program, number, pc, operand, plan_of_op(c, d, sm, op, now))
+    collected(d.state, d.program, number, pc, operand, plan_of_op(c, d, sm, op, now))
     adapters.settle(c, d, sm, now)
 
 
@@ -179,7 +179,7 @@ def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     warp = c.rows[op, ops.WARP]
     plan = recalling(plan_of_op(c, d, sm, op, now))
     recall_results(c, d, op, count)
-    produced(adapters.state_of(d), d.program, number_of(c, warp), pc, plan)
+    produced(d.state, d.program, number_of(c, warp), pc, plan)
     adapters.settle(c, d, sm, now)
     adapters.note_results(c, d, warp, pc, op)
 
@@ -201,7 +201,7 @@ def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if d.program.result_start[pc] == d.program.result_start[pc + 1]:
         return
-    produced(adapters.state_of(d), d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
+    produced(d.state, d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
     adapters.settle(c, d, sm, now)
 
 

@@ -53,7 +53,7 @@ def tell_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 def call_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     stalled(
-        adapters.state_of(d),
+        d.state,
         d.program,
         number_of(c, warp),
         c.rows[warp, warps.HEAD],
@@ -68,7 +68,7 @@ def tell_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 def call_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     resumed(
-        adapters.state_of(d),
+        d.state,
         d.program,
         number_of(c, warp),
         c.rows[warp, warps.HEAD],

@@ -281,13 +281,12 @@ class Outside:
         return core if self._recorder is None else self._recorder.prepared(core, self.plan)
 
     def _out_of_line(self, hooks: tuple[FunctionType, ...]) -> dict[Function, Function]:
-        """What large hooks put in place of what: those that have functions out of line.
-
-        A state need not be copied for these, and an instruction issues in one place of the machine code.
+        """What large hooks put in place of what, those that have functions out of line: an instruction issues in one
+        place of the machine code.
         """
         if has_checks(hooks) or not calls_out_of_line(hooks):
             return {}
-        return {adapters.state_of: adapters.state_in_place, issue.issue_head: issue_out_of_line}
+        return {issue.issue_head: issue_out_of_line}
 
     def _sharing(self) -> dict[Function, Function]:
         """What banks with slices or row addresses put in place of what."""
