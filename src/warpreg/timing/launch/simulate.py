@@ -29,6 +29,7 @@ from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
+from warpreg.timing.feed.kept import kept
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.launch.binding import Around, Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
@@ -142,8 +143,9 @@ def timed(
     end = ALL_BLOCKS if window is None else window.first + window.count
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
-    blocks: Iterable[ThreadBlocks] = feed(
-        trace, recorded, banks=machine.shared_memory.banks, end=end, lanes=behaviour.lanes
+    options = machine.shared_memory.banks, end, behaviour.lanes
+    blocks: Iterable[ThreadBlocks] = kept(
+        trace, recorded, options, lambda: feed(trace, recorded, banks=options[0], end=end, lanes=behaviour.lanes)
     )
     if behaviour.widths:
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
