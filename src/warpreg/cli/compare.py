@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import statistics
 from collections.abc import Iterator, Sequence
@@ -138,6 +139,8 @@ def command(
     for name in names:
         if not is_trace(name):
             find_workload(name)
+    if timed is not None and processes == 1:
+        timed = dataclasses.replace(timed, threads=timed.threads or 1)
     making = Making(size, seed, choice, recorded(timed, choices), max_instructions, unknown_opcodes)
     comparison = Comparison(
         tuple((one.source, one.values) for one in choices),

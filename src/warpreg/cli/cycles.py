@@ -94,7 +94,7 @@ def cycles_options(function: Function) -> Function:
             type=click.IntRange(min=1),
             metavar="N",
             help="Number of threads that step the SMs of a launch; the result is the same. Default: one per processor, "
-            "1 for small launches, in processes of --processes and on a busy host.",
+            "1 for small launches, with --processes and on a busy host.",
         ),
     )
     for option in reversed(options):
