@@ -103,5 +103,5 @@ def _edited(file: Path) -> Iterator[None]:
 def _forget(cache: Path) -> None:
     """Delete everything but the byte code."""
     for kind in cache.iterdir():
-        if kind.name != BYTE_CODE:
+        if kind.is_dir() and kind.name != BYTE_CODE:
             shutil.rmtree(kind)
