@@ -33,7 +33,6 @@ from warpreg.timing.core.columns.typed import (
     SmRow,
     UnitsRow,
     WarpRow,
-    array_of,
 )
 from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.rows import account_of, bank_at, scheduler_at, warp_at
@@ -54,7 +53,7 @@ def right(c: Core, sm: SmRow, warp: WarpRow, op: OpRow) -> None:
     c.rows[op, c.machine[machine.OP_READS] + 1] = c.code[c.rows[op, ops.PC], code.LATENCY]
     c.table[sm, sms.QUEUE_HEAD] = c.rows[op, ops.NEXT]
     c.clock[clock.DISPATCHED + c.code[c.rows[warp, warps.HEAD], code.PIPE]] += 1
-    warps_of(array_of(c.table), c.machine)[warps.SINCE] = 0
+    warps_of(c)[warps.SINCE] = 0
 
 
 def columns_of_another_component(
@@ -141,5 +140,5 @@ def arguments_in_another_order(c: Core, sm: SmRow, warp: WarpRow, op: OpRow, pc:
     take_op(c, sm, op, pc)  # wrong
     take_op(c, sm, warp, warp)  # wrong
     _ = account_of(c, warp)  # wrong
-    _ = warps_of(array_of(c.table), c.clock)  # wrong
-    _ = warps_of(array_of(c.table), c.machine)[banks.REQUESTS]  # wrong
+    _ = warps_of(c.table)  # wrong
+    _ = warps_of(c)[banks.REQUESTS]  # wrong

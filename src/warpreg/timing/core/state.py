@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 
-FRONT = 48
+FRONT = 56
 """Words before the first row, which hold the machine."""
 
 
 class Core(NamedTuple):
     """Arrays of the core, int64 unless stated otherwise.
 
-    ``table`` has one row per component that changes: first the SMs, then, from machine[FIRST_...] on, warps,
-    schedulers, their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes,
-    and operations.  ``rows`` is the same memory with a row starting at each word: a `Row` is the number of words before
-    it, so ``rows[row, column]`` needs no multiplication.
+    ``table`` has one row per SM.  In the same memory follow, from machine[FIRST_...] on, rows of warps, schedulers with
+    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes, and
+    operations; each component has a width of its own.  ``rows`` is that memory with a row starting at each word: a
+    `Row` is the number of words before it, so ``rows[row, column]`` needs no multiplication.
 
     ``code`` has one row per instruction.  ``lists`` contains (register, operand row, bank) of sources, (cell, operand
     row, bank) of results, and (first pc, end, 0) of basic blocks; the bank is that of slot 0 among those of its

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from warpreg.timing.core.columns import machine
+from warpreg.timing.core.columns import machine, schedulers
 from warpreg.timing.core.columns.typed import (
     AccountRow,
     Array,
@@ -12,13 +12,15 @@ from warpreg.timing.core.columns.typed import (
     CollectorRow,
     Column,
     GroupRow,
-    Machine,
+    OpRow,
+    Row,
     SchedulerRow,
     SmRow,
     UnitsRow,
     WarpRow,
-    Words,
+    array_of,
 )
+from warpreg.timing.core.state import Core
 
 R = TypeVar("R")
 
@@ -36,35 +38,56 @@ class WholeColumns(Generic[R]):
         self.rows[:, column] = values
 
 
-def sms_of(table: Array, m: Words[Machine]) -> WholeColumns[SmRow]:
-    return WholeColumns(table[: m[machine.SMS]])
+def sms_of(core: Core) -> WholeColumns[SmRow]:
+    return WholeColumns(array_of(core.table))
 
 
-def warps_of(table: Array, m: Words[Machine]) -> WholeColumns[WarpRow]:
-    return WholeColumns(table[m[machine.FIRST_WARP] : m[machine.FIRST_SCHEDULER]])
+def warps_of(core: Core) -> WholeColumns[WarpRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_WARP], m[machine.SLOTS], m[machine.WARP_ROW]))
 
 
-def schedulers_of(table: Array, m: Words[Machine]) -> WholeColumns[SchedulerRow]:
-    first = m[machine.FIRST_SCHEDULER]
-    return WholeColumns(table[first : first + m[machine.SMS] * m[machine.SCHEDULERS]])
+def schedulers_of(core: Core) -> WholeColumns[SchedulerRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_SCHEDULER], m[machine.SCHEDULERS], m[machine.SCHEDULER_ROW]))
 
 
-def accounts_of(table: Array, m: Words[Machine]) -> WholeColumns[AccountRow]:
-    first = m[machine.FIRST_SCHEDULER] + m[machine.TO_ACCOUNT] // m[machine.ROW]
-    return WholeColumns(table[first : first + m[machine.SMS] * m[machine.SCHEDULERS]])
+def accounts_of(core: Core) -> WholeColumns[AccountRow]:
+    return WholeColumns(schedulers_of(core).rows[:, schedulers.ACCOUNT :])
 
 
-def groups_of(table: Array, m: Words[Machine]) -> WholeColumns[GroupRow]:
-    return WholeColumns(table[m[machine.FIRST_GROUP] : m[machine.FIRST_COLLECTOR]])
+def groups_of(core: Core) -> WholeColumns[GroupRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_GROUP], m[machine.GROUPS], m[machine.GROUP_ROW]))
 
 
-def collectors_of(table: Array, m: Words[Machine]) -> WholeColumns[CollectorRow]:
-    return WholeColumns(table[m[machine.FIRST_COLLECTOR] : m[machine.FIRST_BANK]])
+def collectors_of(core: Core) -> WholeColumns[CollectorRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_COLLECTOR], m[machine.COLLECTORS], m[machine.COLLECTOR_ROW]))
 
 
-def banks_of(table: Array, m: Words[Machine]) -> WholeColumns[BankRow]:
-    return WholeColumns(table[m[machine.FIRST_BANK] : m[machine.FIRST_BLOCK]])
+def banks_of(core: Core) -> WholeColumns[BankRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_BANK], m[machine.BANKS], m[machine.BANK_ROW]))
 
 
-def units_of(table: Array, m: Words[Machine]) -> WholeColumns[UnitsRow]:
-    return WholeColumns(table[m[machine.FIRST_UNITS] : m[machine.FIRST_OP]])
+def units_of(core: Core) -> WholeColumns[UnitsRow]:
+    m = core.machine
+    return WholeColumns(_rows(core, m[machine.FIRST_UNITS], m[machine.UNITS], m[machine.UNITS_ROW]))
+
+
+def ops_of(core: Core) -> WholeColumns[OpRow]:
+    """All operations, those that are not in use included."""
+    words = words_of(core)[core.machine[machine.FIRST_OP] :]
+    return WholeColumns(words.reshape(-1, core.machine[machine.OP_ROW]))
+
+
+def words_of(core: Core) -> Array:
+    """The memory of all rows, int64[words]."""
+    return array_of(core.rows)[:, 0]
+
+
+def _rows(core: Core, first: Row, of_sm: int, width: int) -> Array:
+    """The rows of a component, of which each SM has ``of_sm``."""
+    count = core.machine[machine.SMS] * of_sm
+    return words_of(core)[first : first + count * width].reshape(count, width)

@@ -20,7 +20,7 @@ from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
 from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, schedule, take_op
-from warpreg.timing.core.rows import number_of
+from warpreg.timing.core.rows import number_of, op_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters
 
@@ -210,7 +210,7 @@ def recalling_planned(plan: Plan) -> Plan:
 
 
 def keep_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
-    row = op // c.machine[machine.ROW] - c.machine[machine.FIRST_OP]
+    row = op_index(c, op)
     for k in range(count):
         for place in range(d.results.shape[1]):
             for column in range(d.results.shape[2]):
@@ -218,7 +218,7 @@ def keep_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
 
 
 def recall_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
-    row = op // c.machine[machine.ROW] - c.machine[machine.FIRST_OP]
+    row = op_index(c, op)
     for k in range(count):
         for place in range(d.results.shape[1]):
             for column in range(d.results.shape[2]):

@@ -37,9 +37,8 @@ from warpreg.jit.options import Mode
 from warpreg.jit.rebuild import calls_out_of_line
 from warpreg.timing import memory
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import machine as machine_columns
-from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.whole_columns import ops_of
 from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access, waits
 from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
@@ -235,7 +234,7 @@ class Outside:
 
     def _kept_for(self, core: Core) -> NDArray[np.int32]:
         """Room for what is planned of the results of all instructions under way, where two hooks plan them."""
-        room = len(array_of(core.table)) - int(core.machine[machine_columns.FIRST_OP])
+        room = len(ops_of(core).rows)
         if self.behaviour.hooks.keys() >= {"plan_write", "produced"} and len(self._kept) < room:
             more = np.zeros((room - len(self._kept), *self._kept.shape[1:]), np.int32)
             self._kept = np.concatenate((self._kept, more))

@@ -11,7 +11,7 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
-from warpreg.timing.core.columns.typed import NEVER, WarpRow, array_of
+from warpreg.timing.core.columns.typed import NEVER, WarpRow
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED
 from warpreg.timing.core.whole_columns import WholeColumns, sms_of, warps_of
@@ -142,15 +142,14 @@ class Engine:
 
     def _stuck(self) -> TimingError:
         """An error that names the warps that cannot continue: those that wait for tokens, else all."""
-        table, m = array_of(self.core.table), self.core.machine
-        slots = warps_of(table, m)
+        slots = warps_of(self.core)
         present = np.flatnonzero(slots[warps.PRESENT]).tolist()
         waiting = [
             self._waiting(slots, one)
             for one in present
             if slots[warps.STOP][one] == warps.AT_TOKEN and slots[warps.TOKEN][one] >= 0
         ]
-        cycle = int(sms_of(table, m)[sms.STEPPED].max())
+        cycle = int(sms_of(self.core)[sms.STEPPED].max())
         if held := held_loads(self.core):
             return never_completed(self.kernel, self._outside.behaviour.name, cycle, held)
         if waiting:

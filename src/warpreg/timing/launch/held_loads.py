@@ -9,7 +9,7 @@ import numpy as np
 
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, SmRow, array_of
+from warpreg.timing.core.columns.typed import NONE, SmRow
 from warpreg.timing.core.rows import number_of, sm_rows
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import warps_of
@@ -33,7 +33,7 @@ def held_loads(core: Core) -> list[Held]:
 
 
 def _of_sm(core: Core, sm: SmRow) -> Iterator[Held]:
-    slots = warps_of(array_of(core.table), core.machine)
+    slots = warps_of(core)
     for held in range(sms.HELD_LISTS):
         op = core.table[sm, sms.HELD + held]
         while op != NONE:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, ops, warps
-from warpreg.timing.core.columns.typed import Array, OpRow, array_of
+from warpreg.timing.core.columns.typed import Array, OpRow
 from warpreg.timing.core.state import Core
-from warpreg.timing.core.whole_columns import WholeColumns, warps_of
+from warpreg.timing.core.whole_columns import WholeColumns, ops_of, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths
 from warpreg.trace import long_arrays
@@ -56,7 +56,7 @@ class Gathered:
 def more_blocks(core: Core, batches: Gathered, operations: Sequence[tuple[int, int]]) -> Core:
     """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps.
 
-    ``operations``: the rows of those that may be in use, first ones and those after the last ones.
+    ``operations``: the indices of those that may be in use, first ones and those after the last ones.
     """
     kept, resident = _keep_resident(core, operations)
     waiting = Gathered()
@@ -91,9 +91,7 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
 
 def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[list[Array], int]:
     """The remaining visits and records of resident warps, records in flight included, and their size."""
-    width = core.machine[machine.ROW]
-    table = array_of(core.table)
-    slots = warps_of(table, core.machine)
+    slots = warps_of(core)
     present = np.flatnonzero(slots[warps.PRESENT])
     ranges = ((warps.VISIT, warps.VISIT_END), (warps.RECORDS, warps.RECORDS_END))
     first = np.stack([slots[begin][present] for begin, _ in ranges], axis=1)
@@ -109,8 +107,8 @@ def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[l
     moved = np.zeros(len(slots.rows), np.int64)
     moved[present] = further[:, 1]
     for begin, end in operations:
-        taken = WholeColumns[OpRow](table[begin:end])
-        by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
+        taken = WholeColumns[OpRow](ops_of(core).rows[begin:end])
+        by = moved[(taken[ops.WARP] - core.machine[machine.FIRST_WARP]) // core.machine[machine.WARP_ROW]]
         for column_of_op in (ops.RECORD, ops.CURSOR):
             taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
     return pieces, size

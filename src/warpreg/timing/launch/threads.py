@@ -13,9 +13,10 @@ import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, team
 from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, SmRow, TeamRow, array_of
+from warpreg.timing.core.rows import op_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STOPPED, STUCK
-from warpreg.timing.core.whole_columns import WholeColumns
+from warpreg.timing.core.whole_columns import WholeColumns, ops_of
 from warpreg.timing.launch.allocate import more_rows
 from warpreg.timing.sm.team import SHORTEST_WINDOW
 
@@ -68,8 +69,7 @@ class Threads:
         own, room = array_of(core.clock), int(core.clock[clock.FREE_OPS]) // count
         own[clock.FREE_OPS], own[clock.MEMBERS] = room, count
         self.cores = [core._replace(clock=cast(Any, own if member == 0 else own.copy())) for member in range(count)]
-        first = int(core.machine[machine.FIRST_OP])
-        self._fresh = [(first + member * room, first + (member + 1) * room) for member in range(count)]
+        self._fresh = [(member * room, (member + 1) * room) for member in range(count)]
         self._full: list[tuple[int, int]] = []
         self.seconds = 0.0
         ends = [round(busy * member / count) for member in range(count)] + [int(core.machine[machine.SMS])]
@@ -93,10 +93,9 @@ class Threads:
 
     @property
     def operations(self) -> list[tuple[int, int]]:
-        """The rows of the operations that may be in use: first ones, and those after the last ones."""
-        width = self.core.machine[machine.ROW]
+        """The indices of the operations that may be in use: first ones, and those after the last ones."""
         fresh = zip(self._fresh, self.cores, strict=True)
-        return self._full + [(begin, int(one.clock[clock.FRESH_OP] // width)) for (begin, _), one in fresh]
+        return self._full + [(begin, int(op_index(one, one.clock[clock.FRESH_OP]))) for (begin, _), one in fresh]
 
     def run(self, entry: Entry, arguments: Sequence[tuple[Any, ...]]) -> int:
         """Step the SMs until the core stops; ``arguments`` of the entry point by thread.  Returns why it stopped."""
@@ -114,17 +113,16 @@ class Threads:
 
     def more_room(self) -> None:
         """Give threads that need it at least twice as many further operations as all have."""
-        table, before = array_of(self.core.table), len(array_of(self.core.table))
-        first = int(self.core.machine[machine.FIRST_OP])
+        before = len(ops_of(self.core).rows)
         used = max(end for _, end in self.operations)
         least = int(self.core.clock[clock.LEAST_OPS])
         needy = [member for member, one in enumerate(self.cores) if one.clock[clock.FREE_OPS] < least]
-        more = 2 * max(before - first, least)
+        more = 2 * max(before, least)
         self.core = more_rows(self.core, more * len(needy), before if len(self.cores) > 1 else used)
         for number, member in enumerate(needy):
             own, begin = self.cores[member].clock, before + number * more
             own[clock.FREE_OPS] += more
-            (start, end), fresh = self._fresh[member], int(own[clock.FRESH_OP] // table.shape[1])
+            (start, end), fresh = self._fresh[member], int(op_index(self.core, own[clock.FRESH_OP]))
             if end != begin:
                 own[clock.FREE_OPS] -= end - fresh
                 own[clock.FRESH_OP] = _row(self.core, begin)
@@ -146,7 +144,7 @@ class Threads:
 
 
 def _row(core: Core, index: int) -> OpRow:
-    return OpRow(Row(index * int(core.machine[machine.ROW])))
+    return OpRow(Row(int(core.machine[machine.FIRST_OP] + index * core.machine[machine.OP_ROW])))
 
 
 def _side_by_side(calls: Sequence[tuple[Entry, tuple[Any, ...]]], shared: Any) -> set[int]:

@@ -191,10 +191,10 @@ def result_of(
 
     ``reach``: whether the core kept which level of memory warps waited for.
     """
-    m, table = core.machine, array_of(core.table)
+    m = core.machine
     sm_count, schedulers, slots = int(m[machine.SMS]), int(m[machine.SCHEDULERS]), int(m[machine.SLOTS])
-    own = warps_of(table, m)
-    stalls = accounts_of(table, m).rows[:, : causes.COUNT].copy()
+    own = warps_of(core)
+    stalls = accounts_of(core).rows[:, : causes.COUNT].copy()
     index = np.arange(sm_count * slots)
     owner = index // slots * schedulers + index % slots % schedulers
     np.add.at(stalls, (owner, own[warps.CAUSE]), cycles - own[warps.SINCE])
@@ -204,7 +204,7 @@ def result_of(
         slots=slots,
         cycles=cycles,
         warp_instructions=int(core.clock[clock.INSTRUCTIONS]),
-        issued=sms_of(table, m)[sms.SEQ].copy(),
+        issued=sms_of(core)[sms.SEQ].copy(),
         stalls=stalls,
         memory_cycles=own[warps.MEMORY_CYCLES].copy(),
         bank_conflicts=int(core.clock[clock.BANK_WAITS]),

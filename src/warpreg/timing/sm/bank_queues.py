@@ -12,7 +12,7 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import banks, clock, collectors, machine, ops, sms
 from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, SmRow
-from warpreg.timing.core.rows import bank_at
+from warpreg.timing.core.rows import bank_at, collector_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.operand_collector import can_go, is_there, takes
 from warpreg.timing.sm.shared_access import across_instructions, address, join, place_of, shares_port
@@ -105,7 +105,7 @@ def _grant(c: Core, d: Any, sm: SmRow, granted: int, now: int, after: int) -> No
     is_there(c, row, k, now, after)
     ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
     if c.rows[row, collectors.MISSING] == 0:
-        number = (row - c.table[sm, sms.FIRST_COLLECTOR]) // c.machine[machine.ROW]
+        number = collector_index(c, sm, row)
         can_go(c, sm, number, c.rows[row, collectors.UNITS])
 
 

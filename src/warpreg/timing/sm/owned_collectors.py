@@ -299,8 +299,9 @@ def _oldest(c: Core, sm: SmRow, slot: int, among: int) -> int:
 
 def port_of(c: Core, row: CollectorRow) -> CollectorRow:
     """The first collector of the same slot: all of them share its ports."""
-    beyond: Any = (row // c.machine[machine.ROW] - c.machine[machine.FIRST_COLLECTOR]) % reading()
-    first: Any = row - beyond * c.machine[machine.ROW]
+    width = c.machine[machine.COLLECTOR_ROW]
+    beyond: Any = (row - c.machine[machine.FIRST_COLLECTOR]) // width % reading()
+    first: Any = row - beyond * width
     return first
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import CollectorRow, Column, Machine, OpRow
+from warpreg.timing.core.columns.typed import (
+    BankRow,
+    BlockRow,
+    CollectorRow,
+    Column,
+    GroupRow,
+    Machine,
+    OpRow,
+    SchedulerRow,
+    UnitsRow,
+    WarpRow,
+)
 
 _Word = Column[Machine, int]
 
@@ -35,29 +46,37 @@ WHEEL = _Word(25)  # buckets of the timing wheel of an SM
 WORDS = _Word(26)  # words of a set of scoreboard cells
 EVERY_CYCLE = _Word(27)  # whether no cycle is skipped
 CTRL_LATENCY = _Word(28)  # cycles until a branch is resolved, with the stages that a design adds
-FIRST_WARP = _Word(29)  # FIRST_...: index of the first row of a component in ``Core.table``
-FIRST_SCHEDULER = _Word(30)
-TO_ACCOUNT = _Word(31)  # words from the row of a scheduler to that of its stall account
-FIRST_GROUP = _Word(32)
-FIRST_COLLECTOR = _Word(33)
-FIRST_BANK = _Word(34)
-FIRST_BLOCK = _Word(35)
-FIRST_UNITS = _Word(36)
-FIRST_OP = _Word(37)
+FIRST_WARP = Column[Machine, WarpRow](29)  # FIRST_...: first row of a component in ``Core.rows``
+FIRST_SCHEDULER = Column[Machine, SchedulerRow](30)
+WIDEST = _Word(31)  # words of the longest row
+FIRST_GROUP = Column[Machine, GroupRow](32)
+FIRST_COLLECTOR = Column[Machine, CollectorRow](33)
+FIRST_BANK = Column[Machine, BankRow](34)
+FIRST_BLOCK = Column[Machine, BlockRow](35)
+FIRST_UNITS = Column[Machine, UnitsRow](36)
+FIRST_OP = Column[Machine, OpRow](37)
 FIRST_PCS = _Word(38)  # row in ``Core.lists`` of the first basic block
 OP_READS = Column[Machine, Column[OpRow, int]](39)  # column of an operation's first operand word
 OP_WRITES = Column[Machine, Column[OpRow, int]](40)  # column of its first result word
 OWN_BANKS = _Word(41)  # banks that the warps of one scheduler use
 IN_STEP = _Word(42)  # whether SMs are stepped cycle by cycle, because their order may matter
-ROW = _Word(43)  # words per row
+WARP_ROW = _Word(43)  # ..._ROW: words per row of a component
 OP_RESULT = Column[Machine, Column[OpRow, int]](44)  # column of the number of earlier results of the warp
 OP_ADDRESSES = Column[Machine, Column[OpRow, int]](45)  # column of the bank address of its first source
 COLLECTOR_LINKS = Column[Machine, Column[CollectorRow, int]](46)  # column of a collector's first link of requests
-COUNT = 47
+SCHEDULER_ROW = _Word(47)
+GROUP_ROW = _Word(48)
+COLLECTOR_ROW = _Word(49)
+BANK_ROW = _Word(50)
+BLOCK_ROW = _Word(51)
+UNITS_ROW = _Word(52)
+OP_ROW = _Word(53)
+COUNT = 54
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,
-    SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS, ROW,
+    SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS, WARP_ROW, SCHEDULER_ROW, GROUP_ROW, COLLECTOR_ROW, BANK_ROW,
+    BLOCK_ROW, UNITS_ROW, OP_ROW,
 )))  # fmt: skip
 """Columns that are folded into the compiled core as constants: they determine its structure and are equal in most runs.
 The other columns, sizes and latencies that studies vary, are read at run time.

@@ -19,4 +19,4 @@ WANTS = _Word(8)  # + pipe: ready warps whose head uses it
 UNITS_FOR = Column[SchedulerRow, UnitsRow](8 + len(PIPES))  # + pipe: units that execute its instructions
 GROUP_FOR = Column[SchedulerRow, GroupRow](8 + 2 * len(PIPES))  # + pipe: collectors of its instructions
 COLLECTOR_FULL = _Word(8 + 3 * len(PIPES))  # warps whose collector is full, if warps own collectors
-COUNT = 9 + 3 * len(PIPES)
+ACCOUNT = 40  # first word of its stall account, which begins a cache line of the host
