@@ -91,6 +91,8 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
 
 def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[list[Array], int]:
     """The remaining visits and records of resident warps, records in flight included, and their size."""
+    if core.clock[clock.NEXT_BLOCK] == 0:
+        return [], 0
     slots = warps_of(core)
     present = np.flatnonzero(slots[warps.PRESENT])
     ranges = ((warps.VISIT, warps.VISIT_END), (warps.RECORDS, warps.RECORDS_END))

@@ -78,7 +78,7 @@ def simulate(
     chosen = Chosen.of(designs, parameters)
     between = None if cold else Between(copies)
     options = registers, sms, window, mode, reach, between, threads
-    found = joined([_result(timed(one, described, chosen, *options)) for one in launches])
+    found = joined([_result(timed(one, described, chosen, *options), cold) for one in launches])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -194,10 +194,10 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
         )
 
 
-def _result(run: Timed) -> TimingResult:
-    """The result; its buffers return to the pool."""
-    found, system = run.result, run.outside.system
-    keep((array_of(run.engine.core.table), array_of(system.nodes), system.events, system.returns))
+def _result(run: Timed, cold: bool) -> TimingResult:
+    """The result; its buffers return to the pool, but for those of a second level that the next launch starts with."""
+    found = run.result
+    keep([array_of(run.engine.core.table), *memory.buffers(run.outside.system, cold)])
     return found
 
 

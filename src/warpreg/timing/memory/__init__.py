@@ -15,7 +15,7 @@ from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, first_level, fixed, heap, network
-from warpreg.timing.memory.build import build, counters, for_machine, members
+from warpreg.timing.memory.build import buffers, build, counters, for_machine, members
 from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import Memory
 
@@ -113,6 +113,7 @@ __all__ = [
     "TEXTURE",
     "Functions",
     "Memory",
+    "buffers",
     "build",
     "counters",
     "for_machine",

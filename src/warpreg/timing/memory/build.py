@@ -47,6 +47,8 @@ from warpreg.timing.memory.layout import (
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
+LARGE = 8192
+"""Words of an array whose pages are worth reusing."""
 NODES_PER_TRANSACTION = 4
 """Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
 NODES_OF_SM = 2
@@ -183,10 +185,10 @@ def _arrays(p: Words[Parameters], threads: int) -> Memory:
         "banks": _zeros(channel_count * p[parameters.BANKS], dram_banks.COUNT),
         "lines1": lines1,
         "sets1": sets1,
-        "buckets1": np.zeros(max(1, sm_count * p[parameters.BUCKETS1]), np.int32),
+        "buckets1": _halves(sm_count * p[parameters.BUCKETS1]),
         "lines2": lines2,
         "sets2": sets2,
-        "buckets2": np.zeros(max(1, slice_count * p[parameters.BUCKETS2]), np.int32),
+        "buckets2": _halves(slice_count * p[parameters.BUCKETS2]),
         "nodes": node_rows,
         "events": _unset(len(node_rows), 2),
         "days": _zeros(DAYS, days.COUNT),
@@ -228,7 +230,16 @@ def _zeros(rows: int, columns: int) -> Array:
 
 
 def _cleared(words: int) -> Array:
-    return np.zeros(words, np.int64)
+    if words < LARGE:
+        return np.zeros(words, np.int64)
+    found = room(words)
+    found[:] = 0
+    return found
+
+
+def _as_they_are(words: int) -> Array:
+    """Zeros, or a large buffer with what it contained."""
+    return np.zeros(words, np.int64) if words < LARGE else room(words)
 
 
 def _unset(rows: int, columns: int) -> Array:
@@ -243,6 +254,11 @@ def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
     return words[begin:][:size].reshape(-1, columns)
 
 
+def _halves(count: int) -> NDArray[np.int32]:
+    """Zeros, half a word each."""
+    return _zeros(1, max(1, (count + 1) // 2)).view(np.int32)[0, : max(1, count)]
+
+
 def _outboxes(threads: int, requests: int) -> Array:
     """Empty outboxes for so many requests of each thread, and some that are prefetched behind them."""
     each = 1 + requests + agenda.AHEAD if threads > 1 else 1
@@ -250,8 +266,8 @@ def _outboxes(threads: int, requests: int) -> Array:
 
 
 def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:
-    """Empty lines and their sets."""
-    lines = _zeros(caches * sets * ways, cache_lines.COUNT // 2)
+    """Lines that were never used, and their sets."""
+    lines = _rows(caches * sets * ways, cache_lines.COUNT // 2, _as_they_are)
     return lines.view(np.int32), _zeros(caches * sets, cache_sets.COUNT)
 
 
@@ -266,6 +282,12 @@ def _bits(number: int) -> int:
 
 def _buckets(lines: int) -> int:
     return 1 << (lines - 1).bit_length()
+
+
+def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
+    """The large arrays of a memory system that is no longer needed; its second level may be."""
+    found: list[Any] = [memory.nodes, memory.events, memory.returns, memory.days, memory.lines1, memory.buckets1]
+    return [*found, memory.lines2, memory.sets2, memory.buckets2] if has_second_level else found
 
 
 def counters(memory: Memory) -> dict[str, Any]:

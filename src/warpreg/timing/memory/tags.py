@@ -1,8 +1,8 @@
 """Set-associative tags with LRU replacement and sectors; look-up and replacement take constant time.
 
 Functions take the arrays of one level (``lines``, ``sets``, ``buckets``).  Caches of the same shape are consecutive:
-cache ``which`` begins at line ``which * sets * ways``.  All zeros is an empty cache, so unused parts of a large one
-cost nothing; therefore buckets and HASH_NEXT store the slot plus one.
+cache ``which`` begins at line ``which * sets * ways``.  A cache is empty if its sets and buckets are zero, whatever its
+lines contain, so those that are never used cost nothing.  Buckets and HASH_NEXT store the slot plus one.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def _make_newest(lines: Records[CacheLines], sets: Records[CacheSets], group: in
 def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, ways: int) -> int:
     """A slot of a set that was never used, else its oldest line that waits for nothing, else NONE."""
     if sets[group, cache_sets.USED] < ways:
-        return group * ways + sets[group, cache_sets.USED]
+        unused = group * ways + sets[group, cache_sets.USED]
+        lines[unused, cache_lines.TAG] = lines[unused, cache_lines.TAG_ABOVE] = lines[unused, cache_lines.BITS] = 0
+        return unused
     slot = sets[group, cache_sets.OLDEST]
     while slot != NONE and lines[slot, cache_lines.BITS] & cache_lines.PENDING:
         slot = lines[slot, cache_lines.NEWER]

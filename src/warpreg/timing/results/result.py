@@ -238,6 +238,8 @@ def result_of(
 def joined(results: Sequence[TimingResult]) -> TimingResult:
     """Join the results of launches in sequence on the same machine."""
     first = results[0]
+    if len(results) == 1:
+        return first
 
     def total(name: str) -> Any:
         return sum((getattr(one, name) for one in results[1:]), getattr(first, name))
