@@ -14,7 +14,7 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
 from warpreg.timing.core.columns.typed import NEVER, NONE
-from warpreg.timing.memory import cached, contention, first_level, fixed, heap, network
+from warpreg.timing.memory import answers, cached, contention, first_level, fixed, heap
 from warpreg.timing.memory.build import buffers, build, counters, for_machine, members
 from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import Memory
@@ -58,21 +58,18 @@ _CACHED = Functions(
     first_level.send,
     cached.advance,
     cached.next_event,
-    cached.next_return,
+    answers.next_return,
     heap.returned,
     cached.retry,
     cached.look_ahead,
-    cached.settle,
-    cached.awaited,
+    answers.settle,
+    answers.awaited,
 )
 _CONTENTION = _CACHED._replace(
     advance=contention.advance,
-    next_event=network.next_event,
-    next_return=heap.next_return,
-    retry=first_level.retry,
+    next_event=contention.next_event,
+    retry=contention.retry,
     look_ahead=contention.look_ahead,
-    settle=contention.settle,
-    awaited=fixed.awaited,
 )
 
 

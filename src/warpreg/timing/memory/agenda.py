@@ -7,10 +7,11 @@ SM, whichever SM was stepped first.
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.columns.typed import NEVER, NONE, Column
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.memory import heap
 from warpreg.timing.memory.columns import days, nodes, scalars
+from warpreg.timing.memory.columns.nodes import Nodes
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
 
 AHEAD = 8
@@ -37,20 +38,33 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
     cycle.
     """
     if _has_day(memory, time, heap.key_of(time, BY_SM | memory.nodes[node, nodes.SM]), stage, node):
-        day = time & (DAYS - 1)
-        before, following = NONE, memory.days[day, days.FIRST_OF_SMS] - 1
-        last = memory.days[day, days.LAST_OF_SMS] - 1
-        if following != NONE and memory.nodes[last, nodes.SM] < memory.nodes[node, nodes.SM]:
-            before, following = last, NONE
-        while following != NONE and memory.nodes[following, nodes.SM] < memory.nodes[node, nodes.SM]:
-            before, following = following, memory.nodes[following, nodes.NEXT]
-        memory.nodes[node, nodes.NEXT] = following
-        if following == NONE:
-            memory.days[day, days.LAST_OF_SMS] = node + 1
-        if before == NONE:
-            memory.days[day, days.FIRST_OF_SMS] = node + 1
-        else:
-            memory.nodes[before, nodes.NEXT] = node
+        _insert(memory, time & (DAYS - 1), node, nodes.SM)
+
+
+def plan_in_turn(memory: Memory, time: int, stage: int, node: int) -> None:
+    """Schedule the next event of a node, less than DAYS cycles after BEGIN, after those of `plan` for that time, in the
+    order of ORDER; after those of the same ORDER.
+    """
+    if _has_day(memory, time, heap.key_of(time, BY_SM), stage, node):
+        _insert(memory, time & (DAYS - 1), node, nodes.ORDER)
+
+
+def _insert(memory: Memory, day: int, node: int, column: Column[Nodes, int]) -> None:
+    """Insert a node in the list of SMs of a day, in the order of a column."""
+    own = memory.nodes[node, column]
+    before, following = NONE, memory.days[day, days.FIRST_OF_SMS] - 1
+    last = memory.days[day, days.LAST_OF_SMS] - 1
+    if following != NONE and memory.nodes[last, column] <= own:
+        before, following = last, NONE
+    while following != NONE and memory.nodes[following, column] <= own:
+        before, following = following, memory.nodes[following, nodes.NEXT]
+    memory.nodes[node, nodes.NEXT] = following
+    if following == NONE:
+        memory.days[day, days.LAST_OF_SMS] = node + 1
+    if before == NONE:
+        memory.days[day, days.FIRST_OF_SMS] = node + 1
+    else:
+        memory.nodes[before, nodes.NEXT] = node
 
 
 def send_to_leader(memory: Memory, time: int, node: int) -> None:

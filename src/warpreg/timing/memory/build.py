@@ -287,7 +287,8 @@ def _buckets(lines: int) -> int:
 def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
     """The large arrays of a memory system that is no longer needed; its second level may be."""
     found: list[Any] = [memory.nodes, memory.events, memory.returns, memory.days, memory.lines1, memory.buckets1]
-    return [*found, memory.lines2, memory.sets2, memory.buckets2] if has_second_level else found
+    second: list[Any] = [memory.lines2, memory.sets2, memory.buckets2]
+    return found + second if has_second_level else found
 
 
 def counters(memory: Memory) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
-from warpreg.timing.memory import first_level, network, second_level
+from warpreg.timing.memory import answers, first_level, network, second_level
 from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
 from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices, sms
 from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
-from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
 
 
@@ -23,7 +22,7 @@ def advance(memory: Memory, now: int) -> None:
     """Process all events due by ``now``."""
     _do_before(memory, now + 1)
     for sm in range(memory.parameters[parameters.SMS]):
-        settle(memory, sm, now)
+        answers.settle(memory, sm, now)
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
@@ -50,13 +49,8 @@ def next_event(memory: Memory, now: int) -> int:
     """The earliest cycle in which `advance` is due."""
     soonest = next_planned(memory)
     for sm in range(memory.parameters[parameters.SMS]):
-        soonest = min(soonest, _next_answer(memory, sm))
+        soonest = min(soonest, answers.next_answer(memory, sm))
     return soonest
-
-
-def next_return(memory: Memory, sm: int) -> int:
-    """The earliest cycle in which a ticket may return to this SM."""
-    return min(next_in_heap(memory, sm), _next_answer(memory, sm))
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
@@ -67,29 +61,6 @@ def retry(memory: Memory, sm: int, now: int) -> int:
     ):
         return NEVER
     return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
-
-
-def settle(memory: Memory, sm: int, now: int) -> None:
-    """Process the answers that have reached an SM by ``now``."""
-    while _next_answer(memory, sm) <= now:
-        node = memory.sms[sm, sms.FIRST_ANSWER]
-        following = memory.nodes[node, nodes.NEXT]
-        memory.sms[sm, sms.FIRST_ANSWER] = following
-        first_level.deliver(memory, node, now)
-        if following != NONE:
-            first_level.expect_answer(memory, following)
-    first_level.unblock_one(memory, sm, now)
-
-
-def awaited(memory: Memory, sm: int) -> int:
-    """A ticket that returns soon, or NONE."""
-    node = memory.sms[sm, sms.FIRST_ANSWER]
-    return NONE if node == NONE else memory.nodes[node, nodes.TICKET]
-
-
-def _next_answer(memory: Memory, sm: int) -> int:
-    node = memory.sms[sm, sms.FIRST_ANSWER]
-    return NEVER if node == NONE else memory.nodes[node, nodes.FREE_FROM]
 
 
 def _do_before(memory: Memory, end: int) -> None:

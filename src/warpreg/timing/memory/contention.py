@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
-from warpreg.timing.memory import crossbar, dram, first_level, linked_queues, mesh, network, second_level
+from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_planned, take
-from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices
+from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
+    """One cycle of memory, then of all SMs."""
+    _step(memory, now)
+    for sm in range(memory.parameters[parameters.SMS]):
+        answers.settle(memory, sm, now)
+
+
+def _step(memory: Memory, now: int) -> None:
     """One cycle: due events, then slices, DRAM controllers and networks."""
     p = memory.parameters
     time = next_planned(memory)
@@ -45,29 +52,59 @@ def advance(memory: Memory, now: int) -> None:
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
-    """The cycle of the next event, if SMs do nothing before ``soonest`` and have been stepped up to ``until``; they are
-    then stepped by one cycle.
+    """Step memory as far as SMs cannot affect it: they have been stepped up to ``until`` and do nothing before
+    ``soonest``.  Returns the cycle up to which all answers are known.
+
+    An answer that leaves its slice later passes through the network; requests of SMs meet no limit in the meantime.
     """
-    now = min(soonest, network.next_event(memory, until))
+    memory.scalars[scalars.NEXT_ANSWER] = NEVER
+    event = network.next_event(memory, until)
+    while event < NEVER and event <= min(soonest, memory.scalars[scalars.NEXT_ANSWER]):
+        _step(memory, event)
+        event = network.next_event(memory, event)
+    now = min(soonest, memory.scalars[scalars.NEXT_ANSWER])
     if now >= NEVER:
         return NEVER
-    now = max(now, until)
-    if network.next_event(memory, now) <= now:
-        advance(memory, now)
-    return now + 1
+    memory.scalars[scalars.BEGIN] = max(memory.scalars[scalars.BEGIN], now)
+    return now + 1 + _cycles_ahead(memory)
 
 
-def settle(memory: Memory, sm: int, now: int) -> None:
-    """No effect: answers are processed in `advance`."""
+def _cycles_ahead(memory: Memory) -> int:
+    """For how many cycles beyond the next one no answer is missing and no queue of requests may be full."""
+    p = memory.parameters
+    if p[parameters.IS_MESH] == 1:
+        return 0
+    ahead = p[parameters.NETWORK_LATENCY]
+    room = p[parameters.QUEUE_NETWORK] - (ahead + 1) * (p[parameters.BANKS1] + 1)
+    for queue in range(p[parameters.SMS] * p[parameters.VIRTUAL_CHANNELS]):
+        if memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED] > room:
+            return 0
+    return ahead
+
+
+def next_event(memory: Memory, now: int) -> int:
+    """The earliest cycle in which `advance` is due."""
+    soonest = network.next_event(memory, now)
+    for sm in range(memory.parameters[parameters.SMS]):
+        soonest = min(soonest, answers.next_answer(memory, sm))
+    return soonest
+
+
+def retry(memory: Memory, sm: int, now: int) -> int:
+    """The cycle in which `accepts` may hold after a refusal."""
+    if (
+        memory.sms[sm, sms.BLOCKED] != NONE
+        or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
+    ):
+        return max(now + 1, min(answers.next_return(memory, sm), network.next_event(memory, now)))
+    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
 def _due(memory: Memory, node: int, now: int) -> None:
     """Process the event of a node."""
     stage = memory.nodes[node, nodes.STAGE]
     which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
-    if stage == nodes.DELIVER:
-        first_level.deliver(memory, node, now)
-    elif stage == nodes.LEAVE:
+    if stage == nodes.LEAVE:
         network.leave(memory, node, now)
     elif stage == nodes.ARRIVE:
         linked_queues.append(memory, memory.parameters[parameters.SLICE_QUEUES] + which, node)

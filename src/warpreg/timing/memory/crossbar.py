@@ -14,6 +14,7 @@ from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import nodes, parameters, queues, slices, sms
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
 
@@ -78,7 +79,7 @@ def replies(memory: Memory, now: int) -> None:
             flits = reply_flits(memory, node)
             memory.slices[slice_of(memory, memory.nodes[node, nodes.LINE]), slices.REPLY_AT] = now + flits
             memory.sms[sm, sms.EJECT_AT] = now + flits
-            plan(memory, now + flits - 1 + p[parameters.NETWORK_LATENCY], nodes.DELIVER, node)
+            answer(memory, sm, node, now + flits - 1 + p[parameters.NETWORK_LATENCY])
 
 
 def _offer_reply(memory: Memory, which: int, now: int) -> None:

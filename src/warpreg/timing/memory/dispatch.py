@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NEVER
-from warpreg.timing.memory import cached, contention, first_level, fixed, network
+from warpreg.timing.memory import cached, contention, first_level, fixed
 from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import CACHED, CONTENTION, FIXED, Memory
 
@@ -39,4 +39,4 @@ def next_event(memory: Memory, now: int) -> int:
         return NEVER
     if p[parameters.MODEL] == CACHED:
         return cached.next_event(memory, now)
-    return network.next_event(memory, now)
+    return contention.next_event(memory, now)

@@ -20,7 +20,6 @@ from warpreg.timing.memory.heap import (
     give_back_from,
     level_of,
     new_node,
-    next_return,
     sectors_in,
     wake,
 )
@@ -55,15 +54,6 @@ def _banks_of(memory: Memory, sectors: int) -> int:
     return sectors if memory.parameters[parameters.BANKS1] == 4 else (sectors | sectors >> 2) & 3
 
 
-def retry(memory: Memory, sm: int, now: int) -> int:
-    """The cycle in which `accepts` may hold after a refusal."""
-    if memory.sms[sm, sms.BLOCKED] != NONE:
-        return max(now + 1, network.next_event(memory, now))
-    if memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]:
-        return max(now + 1, min(next_return(memory, sm), network.next_event(memory, now)))
-    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
-
-
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Send a transaction, which occupies the cache for at least one cycle unless it `joins` another."""
     p = memory.parameters
@@ -78,7 +68,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
     memory.counts[sm, counts.SENT] += 1
     wanted = p[parameters.SEGMENT] if kind == record.LOAD or kind == record.TEXTURE_LOAD else 0
     node = new_node(memory, sm, kind, line, sectors | wanted, ticket)
-    if _take(memory, sm, node, start // TICKS) == 0:
+    if _take(memory, sm, node, start // TICKS, 2 * now + 1) == 0:
         memory.sms[sm, sms.BLOCKED] = node
         memory.counts[sm, counts.BLOCKS] += 1
 
@@ -104,7 +94,7 @@ def unblock_one(memory: Memory, sm: int, now: int) -> None:
     if memory.sms[sm, sms.WOKEN] == 1:
         memory.sms[sm, sms.WOKEN] = 0
         node = memory.sms[sm, sms.BLOCKED]
-        if node != NONE and _take(memory, sm, node, now) == 1:
+        if node != NONE and _take(memory, sm, node, now, 2 * now) == 1:
             memory.sms[sm, sms.BLOCKED] = NONE
 
 
@@ -134,8 +124,10 @@ def expect_answer(memory: Memory, node: int) -> None:
     prefetch(memory.nodes, memory.nodes[node, nodes.ASKED_BY] * nodes.COUNT)
 
 
-def _take(memory: Memory, sm: int, node: int, now: int) -> int:
-    """Look a transaction up; returns 0 if it must wait, without any change of state."""
+def _take(memory: Memory, sm: int, node: int, now: int, turn: int) -> int:
+    """Look a transaction up; returns 0 if it must wait, without any change of state.  Of requests that leave their SMs
+    in the same cycle, that of the first ``turn`` is first.
+    """
     p = memory.parameters
     kind = memory.nodes[node, nodes.KIND]
     is_load = kind == record.LOAD or kind == record.TEXTURE_LOAD
@@ -156,7 +148,7 @@ def _take(memory: Memory, sm: int, node: int, now: int) -> int:
     elif slot != NONE and not is_load and (p[parameters.WRITE1] == EVICT or kind == record.ATOMIC):
         memory.lines1[slot, cache_lines.BITS] &= ~memory.nodes[node, nodes.SECTORS]
     if request != NONE:
-        network.inject(memory, request, now + (BYPASS_CYCLES if skips else p[parameters.L1_LATENCY]))
+        network.inject(memory, request, now + (BYPASS_CYCLES if skips else p[parameters.L1_LATENCY]), turn)
     return 1
 
 

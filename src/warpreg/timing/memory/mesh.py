@@ -14,6 +14,7 @@ from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import nodes, parameters, queues
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
 
@@ -108,8 +109,10 @@ def _forward(memory: Memory, net: int, router: int, out: int, queue: int, channe
     node = linked_queues.take(memory, queue)
     flits = request_flits(memory, node) if net == REQUESTS else reply_flits(memory, node)
     if out == LOCAL:
-        later = p[parameters.L2_LATENCY] if net == REQUESTS else 0
-        plan(memory, now + flits + later, nodes.ARRIVE if net == REQUESTS else nodes.DELIVER, node)
+        if net == REQUESTS:
+            plan(memory, now + flits + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
+        else:
+            answer(memory, memory.nodes[node, nodes.SM], node, now + flits)
     else:
         other = _neighbour(p[parameters.MESH_WIDTH], router, out)
         memory.nodes[node, nodes.FREE_FROM] = now + p[parameters.NETWORK_LATENCY]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.memory import linked_queues
-from warpreg.timing.memory.agenda import next_planned, plan, plan_by_sm, send_to_leader
+from warpreg.timing.memory.agenda import next_planned, plan_by_sm, plan_in_turn, send_to_leader
 from warpreg.timing.memory.columns import nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.layout import CACHED, Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
+
+SM_BITS = 20
 
 
 def has_room(memory: Memory, sm: int, node: int) -> int:
@@ -21,8 +23,12 @@ def has_room(memory: Memory, sm: int, node: int) -> int:
     return 1 if taken < p[parameters.QUEUE_NETWORK] else 0
 
 
-def inject(memory: Memory, node: int, time: int) -> None:
-    """Inject a request at ``time`` or when the port of its SM is free."""
+def inject(memory: Memory, node: int, time: int, turn: int) -> None:
+    """Inject a request at ``time`` or when the port of its SM is free.
+
+    Of requests of the same time, those of the first ``turn`` enter the network first, then those of the first SM; SMs
+    may be stepped for several cycles one after another.
+    """
     sm, p = memory.nodes[node, nodes.SM], memory.parameters
     if p[parameters.MODEL] == CACHED:
         flits = request_flits(memory, node)
@@ -35,7 +41,8 @@ def inject(memory: Memory, node: int, time: int) -> None:
             send_to_leader(memory, there + p[parameters.L2_LATENCY], node)
     else:
         memory.queues[_entry(memory, sm, memory.nodes[node, nodes.LINE]), queues.EXPECTED] += 1
-        plan(memory, time, nodes.LEAVE, node)
+        memory.nodes[node, nodes.ORDER] = turn << SM_BITS | sm
+        plan_in_turn(memory, time, nodes.LEAVE, node)
 
 
 def leave(memory: Memory, node: int, now: int) -> None:
@@ -75,6 +82,12 @@ def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
     else:
         memory.nodes[memory.sms[sm, sms.LAST_ANSWER], nodes.NEXT] = node
     memory.sms[sm, sms.LAST_ANSWER] = node
+
+
+def answer(memory: Memory, sm: int, node: int, time: int) -> None:
+    """`_answer`, with contention: the time of the first one is kept."""
+    memory.scalars[scalars.NEXT_ANSWER] = min(memory.scalars[scalars.NEXT_ANSWER], time)
+    _answer(memory, sm, node, time)
 
 
 def next_event(memory: Memory, now: int) -> int:

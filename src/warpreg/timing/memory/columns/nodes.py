@@ -26,7 +26,5 @@ ASKED_BY = _Word(13)  # transaction that a request was made for, or NONE
 LEVEL = _Word(14)  # level of memory that answers, in a run that asks
 COUNT = 16  # a multiple or a fraction of a cache line of the host
 
-ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
-"""Events: a request reaches its slice; DRAM has read its sectors; the slice answers; the answer reaches its SM; the
-request leaves its SM.
-"""
+ARRIVE, FILLED, REPLY, LEAVE = range(4)
+"""Events: a request reaches its slice; DRAM has read its sectors; the slice answers; the request leaves its SM."""
