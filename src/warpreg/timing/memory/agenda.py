@@ -94,6 +94,17 @@ def next_planned(memory: Memory) -> int:
     return min(_first_in_heap(memory), _first_day(memory))
 
 
+def next_of_memory(memory: Memory, begin: int, end: int) -> int:
+    """The time of the first event from ``begin`` on that the memory system has scheduled, ``end`` if it is later; no
+    event is before ``begin``, and ``end`` is less than DAYS cycles after it.
+    """
+    time = begin
+    end = min(end, _first_in_heap(memory))
+    while time < end and memory.days[time & (DAYS - 1), days.FIRST_OF_DAY] == 0:
+        time += 1
+    return time
+
+
 def first_of_day(memory: Memory, time: int) -> int:
     """The node of the first event in the day of ``time``, NONE if there is none."""
     day = time & (DAYS - 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
-from warpreg.timing.memory.agenda import next_planned, take
+from warpreg.timing.memory.agenda import next_of_memory, next_planned, take
 from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
@@ -55,7 +55,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     """Step memory as far as SMs cannot affect it: they have been stepped up to ``until`` and do nothing before
     ``soonest``.  Returns the cycle up to which all answers are known.
 
-    An answer that leaves its slice later passes through the network; requests of SMs meet no limit in the meantime.
+    An answer that leaves its slice later passes through the network, and what SMs send until then meets no limit.
     """
     memory.scalars[scalars.NEXT_ANSWER] = NEVER
     event = network.next_event(memory, until)
@@ -66,20 +66,34 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     if now >= NEVER:
         return NEVER
     memory.scalars[scalars.BEGIN] = max(memory.scalars[scalars.BEGIN], now)
-    return now + 1 + _cycles_ahead(memory)
+    return _known_until(memory, now)
 
 
-def _cycles_ahead(memory: Memory) -> int:
-    """For how many cycles beyond the next one no answer is missing and no queue of requests may be full."""
+def _known_until(memory: Memory, now: int) -> int:
+    """The cycle up to which SMs may be stepped if memory has been stepped up to ``now``: before, no answer is missing,
+    and no queue of requests can be full.
+    """
     p = memory.parameters
     if p[parameters.IS_MESH] == 1:
-        return 0
-    ahead = p[parameters.NETWORK_LATENCY]
-    room = p[parameters.QUEUE_NETWORK] - (ahead + 1) * (p[parameters.BANKS1] + 1)
+        return now + 1
+    taken = 0
     for queue in range(p[parameters.SMS] * p[parameters.VIRTUAL_CHANNELS]):
-        if memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED] > room:
-            return 0
-    return ahead
+        taken = max(taken, memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED])
+    cycles = (p[parameters.QUEUE_NETWORK] - taken) // (p[parameters.BANKS1] + 1)
+    return max(now + 1, min(now + cycles, _next_reply(memory, now) + p[parameters.NETWORK_LATENCY]))
+
+
+def _next_reply(memory: Memory, now: int) -> int:
+    """The first cycle after ``now`` in which a slice may answer a request of the crossbar."""
+    p = memory.parameters
+    if memory.scalars[scalars.QUEUED] > 0:
+        for queue in range(p[parameters.SLICE_QUEUES], p[parameters.BANK_QUEUES]):
+            if memory.queues[queue, queues.LENGTH] > 0:
+                return now + 1
+    sent = now + 1 + p[parameters.NETWORK_LATENCY] + p[parameters.L2_LATENCY]
+    return min(
+        sent, next_of_memory(memory, now + 1, sent), memory.scalars[scalars.DRAM_AT] + p[parameters.DRAM_LATENCY]
+    )
 
 
 def next_event(memory: Memory, now: int) -> int:
