@@ -56,6 +56,7 @@ from warpreg.timing.sm import (
     reach,
     shared_access,
     stall_account,
+    writeback,
 )
 from warpreg.timing.tracing.around import recording_core
 from warpreg.timing.tracing.recorder import Recorder
@@ -268,6 +269,8 @@ class Outside:
         replaced |= operand_events.behind_plan_write(called)
         if self.reach:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
+        elif not self.has_design and self._recorder is None:
+            replaced[writeback.join] = writeback.write_or_join
         if self._around is not None:
             replaced |= self._around(self.system)
         replaced |= {**self._sharing(), **self._lookups(), **self._owned()}

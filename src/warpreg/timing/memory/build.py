@@ -35,6 +35,7 @@ from warpreg.timing.memory.columns.channels import Channels
 from warpreg.timing.memory.columns.dram_banks import DramBanks
 from warpreg.timing.memory.columns.parameters import Parameters
 from warpreg.timing.memory.columns.sms import Sms
+from warpreg.timing.memory.heap import SPARE_RETURNS
 from warpreg.timing.memory.layout import (
     CACHED,
     DAYS,
@@ -68,12 +69,13 @@ def members(memory: Memory) -> list[Memory]:
     """The memory system as each thread sees it: the leader that looks ahead, and the others, which allocate nodes of
     their own for what their SMs send.
     """
-    leader = array_of(memory.scalars)
+    leader, p = array_of(memory.scalars), memory.parameters
+    outstanding = p[parameters.SMS] * p[parameters.OUTSTANDING]
     found = [memory]
     for member in range(1, int(leader[scalars.MEMBERS])):
         own = leader.copy()
         own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
-        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * len(memory.returns)
+        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
         found.append(memory._replace(scalars=cast(Any, own)))
     return found
 
@@ -193,7 +195,7 @@ def _arrays(p: Words[Parameters], threads: int) -> Memory:
         "events": _unset(len(node_rows), 2),
         "days": _zeros(DAYS, days.COUNT),
         "weeks": np.zeros(DAYS // WEEK, np.int64),
-        "returns": _unset(outstanding, 2),
+        "returns": _unset(outstanding + sm_count * SPARE_RETURNS, 2),
         "queues": _zeros(_place_queues(p), queues.COUNT),
         "routers": _zeros(2 * p[parameters.ROUTERS], ROUTER_FIELDS),
         "counts": _zeros(sm_count, counts.COUNT),
@@ -201,6 +203,7 @@ def _arrays(p: Words[Parameters], threads: int) -> Memory:
     }
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
+    own[sms.RETURN_AT] = NEVER
     own[sms.TAKEN_AT] = own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
     WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER

@@ -7,6 +7,8 @@ from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sm
 from warpreg.timing.memory.layout import Memory
 
 ORDER_BITS = 24
+SPARE_RETURNS = 4
+"""Unused rows between the returns of two SMs, so that the first ones are in different sets of a cache of the host."""
 FIRST_LEVEL, SECOND_LEVEL, OFF_CHIP = range(3)
 """What answers a transaction: memory inside the SM, the second-level cache, DRAM."""
 
@@ -53,8 +55,15 @@ def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
     """Return a ticket to its SM at ``time``."""
     memory.sms[sm, sms.GIVEN_BACK] += 1
     key = key_of(time, memory.sms[sm, sms.GIVEN_BACK])
-    push(memory.returns, sm * memory.parameters[parameters.OUTSTANDING], memory.sms[sm, sms.RETURNS], key, ticket)
+    base = _first_return(memory, sm)
+    push(memory.returns, base, memory.sms[sm, sms.RETURNS], key, ticket)
     memory.sms[sm, sms.RETURNS] += 1
+    memory.sms[sm, sms.RETURN_AT] = memory.returns[base, 0] >> ORDER_BITS
+
+
+def _first_return(memory: Memory, sm: int) -> int:
+    """The first row of the returns to an SM."""
+    return sm * (memory.parameters[parameters.OUTSTANDING] + SPARE_RETURNS)
 
 
 def give_back_from(memory: Memory, sm: int, time: int, ticket: int, level: int) -> None:
@@ -73,19 +82,19 @@ def level_of(memory: Memory, node: int) -> int:
 
 def next_return(memory: Memory, sm: int) -> int:
     """The earliest known return to this SM; NEVER if there is none."""
-    if memory.sms[sm, sms.RETURNS] == 0:
-        return NEVER
-    return memory.returns[sm * memory.parameters[parameters.OUTSTANDING], 0] >> ORDER_BITS
+    return memory.sms[sm, sms.RETURN_AT]
 
 
 def returned(memory: Memory, sm: int, now: int) -> int:
     """Remove and return a ticket that is back by ``now``, in order of return; NONE if there is none."""
     if next_return(memory, sm) > now:
         return NONE
-    base = sm * memory.parameters[parameters.OUTSTANDING]
+    base = _first_return(memory, sm)
     ticket = memory.returns[base, 1]
     pop(memory.returns, base, memory.sms[sm, sms.RETURNS])
     memory.sms[sm, sms.RETURNS] -= 1
+    more = memory.sms[sm, sms.RETURNS] != 0
+    memory.sms[sm, sms.RETURN_AT] = memory.returns[base, 0] >> ORDER_BITS if more else NEVER
     memory.sms[sm, sms.UNDER_WAY] -= 1
     memory.counts[sm, counts.RETURNED] += 1
     return ticket

@@ -198,7 +198,7 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
         return
     fetched = now + c.machine[machine.CTRL_LATENCY]
     c.rows[warp, warps.FETCHED] = fetched
-    if fetched > now + 1:
+    if fetched > now + 2:
         wake_at(c, sm, warp, fetched, now)
     if flags & code.BARRIER != 0:
         c.rows[warp, warps.STOP] = warps.AT_BARRIER

@@ -192,8 +192,8 @@ def _grant(c: Core, d: Any, sm: SmRow, row: CollectorRow, bank: int, now: int, a
 def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
     """The k-th source of a collector is granted."""
     more = c.rows[row, collectors.WORD + k] >> operand_word.CYCLE_SHIFT
-    there = after + more if more > 0 else now
-    c.rows[row, collectors.READY_AT] = max(c.rows[row, collectors.READY_AT], there)
+    if more > 0:
+        c.rows[row, collectors.READY_AT] = max(c.rows[row, collectors.READY_AT], after + more)
     c.rows[row, collectors.WORD + k] = NONE
     c.rows[row, collectors.MISSING] -= 1
 

@@ -82,6 +82,8 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
         c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.TOKEN
     if c.rows[warp, warps.FETCHED] > now:
+        if c.rows[warp, warps.FETCHED] == now + 1:
+            c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.FETCH
     if waited >= 0:
         return wait_cause(waited)

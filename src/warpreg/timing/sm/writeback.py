@@ -17,6 +17,7 @@ from warpreg.timing.core.state import Core
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
     """Process tickets in order of return, then due entries; then one write per bank with a queue."""
+    c.table[sm, sms.WRITTEN_BANKS] = 0
     op = _back(c, memory, d, sm, now)
     while op != NONE:
         following = c.rows[op, ops.NEXT]
@@ -34,8 +35,7 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
         else:
             process_results(c, d, sm, op, now)
         op = following
-    c.table[sm, sms.WRITTEN_BANKS] = c.table[sm, sms.WRITE_BANKS]
-    if c.table[sm, sms.WRITE_BANKS] != 0:
+    if c.table[sm, sms.WRITE_BANKS] & ~c.table[sm, sms.WRITTEN_BANKS] != 0:
         write_banks(c, d, sm, now)
 
 
@@ -79,7 +79,7 @@ def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         if c.lists[row, 1] != NONE:
             word = ports.result_word(c, d, warp, op, row)
         if word & operand_word.SAYS_BANK != operand_word.SAYS_BANK:
-            queue_write(c, sm, word & operand_word.SAYS_BANK, op, row - first)
+            join(c, sm, word & operand_word.SAYS_BANK, op, row - first, now)
             if word & operand_word.ALSO_ELSEWHERE == 0:
                 continue
             c.rows[op, ops.LEFT] += 1
@@ -113,6 +113,23 @@ def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
         finish(c, d, sm, op, now)
 
 
+def join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int) -> None:
+    """A result joins the queue of its bank, which serves the first one after all have joined."""
+    queue_write(c, sm, bank, op, index)
+
+
+def write_or_join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int) -> None:
+    """In place of `join` if nobody sees the order of writes in a cycle: a bank without a queue serves a result now."""
+    own = bit(bank)
+    if (c.table[sm, sms.WRITE_BANKS] | c.table[sm, sms.WRITTEN_BANKS]) & own == 0:
+        c.table[sm, sms.WRITTEN_BANKS] |= own
+        _leave_scoreboard(c, sm, op, index, 1, now)
+        return
+    if c.table[sm, sms.WRITE_BANKS] & own == 0:
+        c.clock[clock.WRITE_WAITS] += 1
+    queue_write(c, sm, bank, op, index)
+
+
 def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     """Append a result to the write queue of a bank."""
     word = op << operand_word.WORD_BITS | index
@@ -129,9 +146,10 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
 
 
 def write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Let every bank with a queue serve its first write."""
-    waiting = c.table[sm, sms.WRITE_BANKS]
-    still = waiting
+    """Let every bank with a queue that has not served a write yet serve its first one."""
+    still = c.table[sm, sms.WRITE_BANKS]
+    waiting = still & ~c.table[sm, sms.WRITTEN_BANKS]
+    c.table[sm, sms.WRITTEN_BANKS] |= waiting
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)

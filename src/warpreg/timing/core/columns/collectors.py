@@ -8,7 +8,7 @@ _Word = Column[CollectorRow, int]
 
 HELD = Column[CollectorRow, OpRow](0)
 MISSING = _Word(1)  # words that are not granted yet
-READY_AT = _Word(2)  # cycle in which the granted words are present
+READY_AT = _Word(2)  # cycle in which all granted words are present; if that has passed, any earlier one
 TAKEN_AT = _Word(3)  # last cycle in which it accepted operands
 TAKEN = _Word(4)  # number of operands accepted in that cycle
 WORD_COUNT = _Word(5)

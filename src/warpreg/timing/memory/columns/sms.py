@@ -24,4 +24,5 @@ LAST_ANSWER = _Word(11)
 LEVEL = _Word(12)  # level of memory that has answered its last ticket, in a run that asks
 BANKS_TAKEN = _Word(13)  # banks of its first-level cache that a look-up of TAKEN_AT uses
 TAKEN_AT = _Word(14)  # cycle of the last look-up, NONE before the first
+RETURN_AT = _Word(15)  # when the first ticket returns; NEVER if none does
 COUNT = 16  # a multiple or a fraction of a cache line of the host
