@@ -1,6 +1,7 @@
 """Instructions in flight: allocated from a pool at issue, due at a cycle, released when complete.
 
-Due entries are in a timing wheel: one bucket per cycle ahead, each a list in order of insertion.
+Due entries are in a timing wheel: one bucket per cycle ahead, each a list in order of insertion, and a set of warp
+slots to be checked.
 """
 
 from __future__ import annotations
@@ -8,8 +9,12 @@ from __future__ import annotations
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import clock, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.typed import NEVER, NONE, OpRow, Pc, SmRow, WarpRow
-from warpreg.timing.core.rows import op_after
+from warpreg.timing.core.rows import op_after, slot_of, warp_at
 from warpreg.timing.core.state import Core
+
+FIRST, LAST, WOKEN = range(3)
+WHEEL_WORDS = 4  # a fraction of a cache line of the host
+"""Columns of a bucket of the timing wheel: first and last entry, and the slots of warps that are checked then."""
 
 
 def take_op(c: Core, sm: SmRow, warp: WarpRow, pc: Pc) -> OpRow:
@@ -44,23 +49,30 @@ def schedule(c: Core, sm: SmRow, op: OpRow, due: int, now: int) -> None:
     c.rows[op, ops.NEXT] = NONE
     index = (due if due - now < size else now + size - 1) & (size - 1)
     bucket = sm * size + index
-    if c.wheel[bucket, 0] == NONE:
-        c.wheel[bucket, 0] = op
+    if c.wheel[bucket, FIRST] == NONE:
+        c.wheel[bucket, FIRST] = op
         c.table[sm, sms.RIPE + (index >> 6)] |= bit(index & 63)
     else:
-        c.rows[c.wheel[bucket, 1], ops.NEXT] = op
-    c.wheel[bucket, 1] = op
+        c.rows[c.wheel[bucket, LAST], ops.NEXT] = op
+    c.wheel[bucket, LAST] = op
 
 
 def take_due(c: Core, sm: SmRow, now: int) -> OpRow:
-    """Remove and return the list of entries due at ``now``, NONE if there are none."""
+    """Remove and return the list of entries due at ``now``, NONE if there are none; mark the warps to be checked."""
     size = c.machine[machine.WHEEL]
     index = now & (size - 1)
+    ripe = c.table[sm, sms.RIPE + (index >> 6)]
+    if ripe & bit(index & 63) == 0:
+        return NONE
+    c.table[sm, sms.RIPE + (index >> 6)] = ripe ^ bit(index & 63)
     bucket = sm * size + index
-    first = c.wheel[bucket, 0]
-    if first != NONE:
-        c.wheel[bucket, 0] = NONE
-        c.table[sm, sms.RIPE + (index >> 6)] ^= bit(index & 63)
+    woken = c.wheel[bucket, WOKEN]
+    c.wheel[bucket, WOKEN] = 0
+    while woken != 0:
+        mark(c, warp_at(c, sm, lowest(woken)))
+        woken &= woken - 1
+    first = c.wheel[bucket, FIRST]
+    c.wheel[bucket, FIRST] = NONE
     return first
 
 
@@ -85,8 +97,13 @@ def next_due(c: Core, sm: SmRow, now: int) -> int:
 
 def wake_at(c: Core, sm: SmRow, warp: WarpRow, due: int, now: int) -> None:
     """Check a warp again in cycle ``due``."""
-    op = take_op(c, sm, warp, ops.TIMER)
-    schedule(c, sm, op, due, now)
+    size = c.machine[machine.WHEEL]
+    if due - now >= size:
+        schedule(c, sm, take_op(c, sm, warp, ops.TIMER), due, now)
+        return
+    index = due & (size - 1)
+    c.wheel[sm * size + index, WOKEN] |= bit(slot_of(c, sm, warp))
+    c.table[sm, sms.RIPE + (index >> 6)] |= bit(index & 63)
 
 
 def mark(c: Core, warp: WarpRow) -> None:

@@ -185,6 +185,11 @@ def ask_again(c: Core, entry: OpRow, now: int) -> None:
     """The warp of such an entry does, in the next cycle."""
 
 
+def asks_later(c: Core, warp: WarpRow, now: int) -> bool:
+    """Whether `admit` may not be called for a warp yet."""
+    return False
+
+
 def observe(c: Core, d: Any, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
     """The cause of a warp in the stall account may change to this one."""
 

@@ -21,8 +21,8 @@ class Core(NamedTuple):
     ``code`` has one row per instruction.  ``lists`` contains (register, operand row, bank) of sources, (cell, operand
     row, bank) of results, and (first pc, end, 0) of basic blocks; the bank is that of slot 0 among those of its
     scheduler.  ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
-    and last entry of each bucket, ``units`` the cycle in which each function unit is free, and ``sequences`` the issue
-    order of what each collector holds.
+    and last entry of each bucket and the warp slots to be checked then, ``units`` the cycle in which each function unit
+    is free, and ``sequences`` the issue order of what each collector holds.
 
     Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.
     ``turns`` of SMs: when they must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not

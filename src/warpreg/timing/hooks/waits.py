@@ -108,6 +108,10 @@ def ask_again(c: Core, entry: OpRow, now: int) -> None:
     adapters.let_go(c, c.rows[entry, ops.WARP], now)
 
 
+def asks_later(c: Core, warp: WarpRow, now: int) -> bool:
+    return c.rows[warp, warps.ASKS_FROM] > now
+
+
 HOOKED: Mapping[str, Mapping[Function, Function]] = {
     "stalled": {ports.observe: observe, tell_stalled: call_stalled},
     "resumed": {ports.observe: observe, tell_resumed: call_resumed},
@@ -115,6 +119,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
 """By hook, the replacement of each port if a design defines the hook."""
 REFUSING: Mapping[Function, Function] = {
     ports.refused: refused,
+    ports.asks_later: asks_later,
     ports.asks_again: asks_again,
     ports.ask_again: ask_again,
 }

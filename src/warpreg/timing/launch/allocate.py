@@ -8,7 +8,7 @@ import numpy as np
 
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import PIPES
-from warpreg.timing.core import buffer_pool
+from warpreg.timing.core import buffer_pool, inflight
 from warpreg.timing.core import whole_columns as whole
 from warpreg.timing.core.bitset import count
 from warpreg.timing.core.columns import (
@@ -147,13 +147,22 @@ def _on_words(words: Array, m: MachineWords, table: Table, unit_count: int, thre
         slab=np.zeros(4, np.int64),
         table=_by_sm(words, m),
         rows=_by_row(words, m),
-        wheel=np.full((sm_count * m[machine.WHEEL], 2), NONE, np.int64),
+        wheel=_wheel(sm_count * int(m[machine.WHEEL])),
         units=np.zeros(sm_count * unit_count, np.int64),
         sequences=np.zeros(max(1, sm_count * m[machine.COLLECTORS]), np.int64),
         clock=cast(Any, np.zeros(clock.COUNT, np.int64)),
         turns=np.full(sm_count, NEVER, np.int64),
         team=cast(Any, np.zeros((1 + threads, team.COUNT), np.int64)),
     )
+
+
+def _wheel(buckets: int) -> Array:
+    """Empty buckets."""
+    size = buckets * inflight.WHEEL_WORDS
+    found = buffer_pool.room(size)[:size].reshape(buckets, inflight.WHEEL_WORDS)
+    found[:] = NONE
+    found[:, inflight.WOKEN] = 0
+    return found
 
 
 def _place_rows(m: MachineWords, table: Table, addresses: bool) -> int:

@@ -196,8 +196,8 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
 
 def _result(run: Timed, cold: bool) -> TimingResult:
     """The result; its buffers return to the pool, but for those of a second level that the next launch starts with."""
-    found = run.result
-    keep([array_of(run.engine.core.table), *memory.buffers(run.outside.system, cold)])
+    found, core = run.result, run.engine.core
+    keep([array_of(core.table), core.wheel, *memory.buffers(run.outside.system, cold)])
     return found
 
 

@@ -166,7 +166,8 @@ def record_words(c: Core, access: int) -> int:
 def move_on(c: Core, warp: WarpRow) -> None:
     """Advance the head to the next instruction of the warp's path, NONE after the last."""
     head: Any = c.rows[warp, warps.HEAD] + 1
-    c.rows[warp, warps.SUSPENDED] = 0
+    if ports.is_two_level(c):
+        c.rows[warp, warps.SUSPENDED] = 0
     while head == c.rows[warp, warps.BLOCK_END]:
         visit = c.rows[warp, warps.VISIT]
         if visit == c.rows[warp, warps.VISIT_END]:
@@ -198,7 +199,7 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
         return
     fetched = now + c.machine[machine.CTRL_LATENCY]
     c.rows[warp, warps.FETCHED] = fetched
-    if fetched > now + 2:
+    if fetched > now + 1:
         wake_at(c, sm, warp, fetched, now)
     if flags & code.BARRIER != 0:
         c.rows[warp, warps.STOP] = warps.AT_BARRIER

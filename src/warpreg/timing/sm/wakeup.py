@@ -78,12 +78,10 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
     stop = c.rows[warp, warps.STOP]
     if stop != warps.GOING:
         return causes.BARRIER + (stop - warps.AT_BARRIER)
-    if c.rows[warp, warps.ASKS_FROM] > now:
+    if ports.asks_later(c, warp, now):
         c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.TOKEN
     if c.rows[warp, warps.FETCHED] > now:
-        if c.rows[warp, warps.FETCHED] == now + 1:
-            c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.FETCH
     if waited >= 0:
         return wait_cause(waited)
