@@ -72,7 +72,7 @@ def _do_before(memory: Memory, end: int) -> None:
         node = take(memory, time)
         _expect(memory, first_of_day(memory, time))
         stage = memory.nodes[node, nodes.STAGE]
-        which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
+        which = memory.nodes[node, nodes.SLICE]
         if stage == nodes.ARRIVE:
             _arrive(memory, which, node, time)
             continue
@@ -93,7 +93,7 @@ def _expect(memory: Memory, node: int) -> None:
     following = memory.nodes[node, nodes.NEXT] * nodes.COUNT
     prefetch(memory.nodes, following)
     prefetch(memory.nodes, following + HOST_LINE)
-    second_level.expect(memory, memory.nodes[node, nodes.LINE])
+    second_level.expect(memory, node)
 
 
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:

@@ -117,7 +117,7 @@ def retry(memory: Memory, sm: int, now: int) -> int:
 def _due(memory: Memory, node: int, now: int) -> None:
     """Process the event of a node."""
     stage = memory.nodes[node, nodes.STAGE]
-    which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
+    which = memory.nodes[node, nodes.SLICE]
     if stage == nodes.LEAVE:
         network.leave(memory, node, now)
     elif stage == nodes.ARRIVE:

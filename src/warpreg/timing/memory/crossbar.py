@@ -16,7 +16,6 @@ from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
-from warpreg.timing.memory.second_level import slice_of
 
 
 def requests(memory: Memory, now: int) -> None:
@@ -50,7 +49,7 @@ def _offer_request(memory: Memory, sm: int, now: int) -> None:
         if memory.queues[queue, queues.LENGTH] == 0:
             continue
         node = memory.queues[queue, queues.HEAD]
-        which = slice_of(memory, memory.nodes[node, nodes.LINE])
+        which = memory.nodes[node, nodes.SLICE]
         waiting = memory.queues[p[parameters.SLICE_QUEUES] + which, queues.LENGTH]
         if (
             memory.nodes[node, nodes.ORDER] < oldest
@@ -77,7 +76,7 @@ def replies(memory: Memory, now: int) -> None:
         if queue != NONE:
             node = linked_queues.take(memory, queue)
             flits = reply_flits(memory, node)
-            memory.slices[slice_of(memory, memory.nodes[node, nodes.LINE]), slices.REPLY_AT] = now + flits
+            memory.slices[memory.nodes[node, nodes.SLICE], slices.REPLY_AT] = now + flits
             memory.sms[sm, sms.EJECT_AT] = now + flits
             answer(memory, sm, node, now + flits - 1 + p[parameters.NETWORK_LATENCY])
 

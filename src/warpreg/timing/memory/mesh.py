@@ -16,7 +16,6 @@ from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
-from warpreg.timing.memory.second_level import slice_of
 
 NORTH, EAST, SOUTH, WEST, LOCAL, PORTS = range(6)
 REQUESTS, REPLIES = range(2)
@@ -89,7 +88,7 @@ def _goal(memory: Memory, net: int, node: int) -> int:
     """The destination router of a packet."""
     if net == REPLIES:
         return memory.nodes[node, nodes.SM]
-    return memory.parameters[parameters.SMS] + slice_of(memory, memory.nodes[node, nodes.LINE])
+    return memory.parameters[parameters.SMS] + memory.nodes[node, nodes.SLICE]
 
 
 def _goes_on(memory: Memory, net: int, router: int, out: int, channel: int, node: int) -> bool:
@@ -98,7 +97,7 @@ def _goes_on(memory: Memory, net: int, router: int, out: int, channel: int, node
     if out != LOCAL:
         other = _neighbour(p[parameters.MESH_WIDTH], router, out)
         return _has_room(memory, _queue(memory, net, other, (out + 2) % 4, channel))
-    entry = p[parameters.SLICE_QUEUES] + slice_of(memory, memory.nodes[node, nodes.LINE])
+    entry = p[parameters.SLICE_QUEUES] + memory.nodes[node, nodes.SLICE]
     return net == REPLIES or memory.queues[entry, queues.LENGTH] < p[parameters.QUEUE2]
 
 

@@ -18,7 +18,9 @@ def has_room(memory: Memory, sm: int, node: int) -> int:
     p = memory.parameters
     if p[parameters.MODEL] == CACHED:
         return 1
-    queue = _entry(memory, sm, memory.nodes[node, nodes.LINE])
+    queue = sm
+    if p[parameters.VIRTUAL_CHANNELS] != 1:
+        queue = _entry(memory, sm, slice_of(memory, memory.nodes[node, nodes.LINE]))
     taken = memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED]
     return 1 if taken < p[parameters.QUEUE_NETWORK] else 0
 
@@ -30,6 +32,7 @@ def inject(memory: Memory, node: int, time: int, turn: int) -> None:
     may be stepped for several cycles one after another.
     """
     sm, p = memory.nodes[node, nodes.SM], memory.parameters
+    memory.nodes[node, nodes.SLICE] = slice_of(memory, memory.nodes[node, nodes.LINE])
     if p[parameters.MODEL] == CACHED:
         flits = request_flits(memory, node)
         start = max(time, memory.sms[sm, sms.INJECT_AT])
@@ -40,14 +43,14 @@ def inject(memory: Memory, node: int, time: int, turn: int) -> None:
         else:
             send_to_leader(memory, there + p[parameters.L2_LATENCY], node)
     else:
-        memory.queues[_entry(memory, sm, memory.nodes[node, nodes.LINE]), queues.EXPECTED] += 1
+        memory.queues[_entry(memory, sm, memory.nodes[node, nodes.SLICE]), queues.EXPECTED] += 1
         memory.nodes[node, nodes.ORDER] = turn << SM_BITS | sm
         plan_in_turn(memory, time, nodes.LEAVE, node)
 
 
 def leave(memory: Memory, node: int, now: int) -> None:
     """A request has passed its first-level cache: it enters the queue that has reserved room for it."""
-    queue = _entry(memory, memory.nodes[node, nodes.SM], memory.nodes[node, nodes.LINE])
+    queue = _entry(memory, memory.nodes[node, nodes.SM], memory.nodes[node, nodes.SLICE])
     memory.queues[queue, queues.EXPECTED] -= 1
     memory.nodes[node, nodes.FREE_FROM] = now
     linked_queues.number(memory, node)
@@ -98,7 +101,7 @@ def next_event(memory: Memory, now: int) -> int:
     return soonest
 
 
-def _entry(memory: Memory, sm: int, line: int) -> int:
-    """The queue of an SM for requests of a line."""
+def _entry(memory: Memory, sm: int, which: int) -> int:
+    """The queue of an SM for requests to a slice."""
     channels = memory.parameters[parameters.VIRTUAL_CHANNELS]
-    return sm * channels + slice_of(memory, line) % channels
+    return sm if channels == 1 else sm * channels + which % channels

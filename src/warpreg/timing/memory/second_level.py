@@ -25,7 +25,10 @@ def slice_of(memory: Memory, line: int) -> int:
     chunk = line >> p[parameters.INTERLEAVE_SHIFT]
     if p[parameters.SPREAD] == FOLDED:
         return tags.set_of(chunk, p[parameters.SLICES], p[parameters.SLICE_BITS])
-    return (_mixed(chunk) if p[parameters.SPREAD] == RANDOM else chunk) % p[parameters.SLICES]
+    spread = _mixed(chunk) if p[parameters.SPREAD] == RANDOM else chunk
+    if p[parameters.SLICE_BITS] >= 0:
+        return spread & (p[parameters.SLICES] - 1)
+    return spread % p[parameters.SLICES]
 
 
 def _mixed(number: int) -> int:
@@ -59,9 +62,10 @@ def index_in_channel(memory: Memory, line: int) -> int:
     return chunk // p[parameters.CHANNELS] << within | line >> 7 & ((1 << within) - 1)
 
 
-def expect(memory: Memory, line: int) -> None:
-    """Hint that a line is looked up soon."""
-    tags.expect(memory.buckets2, memory.parameters[parameters.BUCKETS2], slice_of(memory, line), line)
+def expect(memory: Memory, node: int) -> None:
+    """Hint that the line of a request is looked up soon."""
+    which, line = memory.nodes[node, nodes.SLICE], memory.nodes[node, nodes.LINE]
+    tags.expect(memory.buckets2, memory.parameters[parameters.BUCKETS2], which, line)
 
 
 def look_up(memory: Memory, which: int, node: int) -> int:
@@ -153,6 +157,7 @@ def request(memory: Memory, node: int) -> int:
         memory.scalars[scalars.ASKED],
         NONE,
     )
+    memory.nodes[made, nodes.SLICE] = memory.nodes[node, nodes.SLICE]
     memory.nodes[made, nodes.FILLS] = memory.scalars[scalars.FOUND]
     return made
 

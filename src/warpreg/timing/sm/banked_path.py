@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core.bitset import bit
+from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import collectors, groups, machine, ops, schedulers, sms
 from warpreg.timing.core.columns.typed import NEVER, NONE, GroupRow, OpRow, Pc, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.core.rows import collector_at, group_at
@@ -38,10 +38,11 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
     if c.table[sm, sms.READY_COLLECTORS] & ~c.table[sm, sms.TRIED] != 0:
         return True
     latched = c.table[sm, sms.GROUPS_LATCHED]
-    for group in range(c.machine[machine.GROUPS]):
-        row = group_at(c, sm, group)
-        if latched >> group & 1 and c.rows[row, groups.FREE] & wanted(c, row) != 0:
+    while latched != 0:
+        row = group_at(c, sm, lowest(latched))
+        if c.rows[row, groups.FREE] & wanted(c, row) != 0:
             return True
+        latched &= latched - 1
     return False
 
 

@@ -88,13 +88,10 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
 
 def count_cycles(c: Core, op: OpRow, now: int) -> None:
     """An instruction leaves its collector: count the cycles that it was there."""
-    cycles = now - c.rows[op, ops.ENTERED]
-    if c.code[c.rows[op, ops.PC], code.KIND] != record.NO_ACCESS:
-        c.clock[clock.COLLECTED_MEMORY] += 1
-        c.clock[clock.COLLECT_CYCLES_MEMORY] += cycles
-    else:
-        c.clock[clock.COLLECTED] += 1
-        c.clock[clock.COLLECT_CYCLES] += cycles
+    is_access = c.code[c.rows[op, ops.PC], code.KIND] != record.NO_ACCESS
+    c.clock[clock.COLLECTED_MEMORY if is_access else clock.COLLECTED] += 1
+    column = clock.COLLECT_CYCLES_MEMORY if is_access else clock.COLLECT_CYCLES
+    c.clock[column] += now - c.rows[op, ops.ENTERED]
 
 
 def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:

@@ -24,6 +24,7 @@ FREE_FROM = _Word(11)  # first cycle in which a packet may move or an answer is 
 KEY = _Word(12)  # sort key of its event
 ASKED_BY = _Word(13)  # transaction that a request was made for, or NONE
 LEVEL = _Word(14)  # level of memory that answers, in a run that asks
+SLICE = _Word(15)  # slice of its line, of a request that has left its first level and of a read of DRAM
 COUNT = 16  # a multiple or a fraction of a cache line of the host
 
 ARRIVE, FILLED, REPLY, LEAVE = range(4)
