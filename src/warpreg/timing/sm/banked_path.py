@@ -33,9 +33,8 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
     """Whether there are writes, reads, latched instructions with a free collector, or collectors that became ready
     after the last dispatch.
     """
-    if c.table[sm, sms.WRITE_BANKS] != 0 or c.table[sm, sms.REQUEST_BANKS] != 0:
-        return True
-    if c.table[sm, sms.READY_COLLECTORS] & ~c.table[sm, sms.TRIED] != 0:
+    untried = c.table[sm, sms.READY_COLLECTORS] & ~c.table[sm, sms.TRIED]
+    if c.table[sm, sms.WRITE_BANKS] | c.table[sm, sms.REQUEST_BANKS] | untried != 0:
         return True
     latched = c.table[sm, sms.GROUPS_LATCHED]
     while latched != 0:

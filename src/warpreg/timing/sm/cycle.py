@@ -192,7 +192,7 @@ def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
 
 def _has_changed(c: Core, sm: SmRow) -> bool:
     """Whether the state of a warp may have changed since its scheduler last looked at it."""
+    dirty = 0
     for scheduler in range(c.machine[machine.SCHEDULERS]):
-        if c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY] != 0:
-            return True
-    return False
+        dirty |= c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY]
+    return dirty != 0

@@ -106,7 +106,8 @@ def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: C
         return
     own = bit(position)
     if before == causes.READY:
-        take_from_ready(c, row, warp, own)
+        if c.rows[row, schedulers.READY] & own != 0:
+            take_from_ready(c, row, warp, own)
     else:
         cycles = now - c.rows[warp, warps.SINCE]
         c.rows[account_of(c, row), before] += cycles
