@@ -173,17 +173,14 @@ def _grant(c: Core, d: Any, sm: SmRow, row: CollectorRow, bank: int, now: int, a
     """Grant the first word of a collector that waits for the bank; returns whether no other word of it waits for the
     bank.
     """
-    granted = False
-    alone = True
+    waiting = 0
     for k in range(c.rows[row, collectors.WORD_COUNT]):
         if c.rows[row, collectors.WORD + k] & operand_word.SAYS_BANK == bank:
-            if granted:
-                alone = False
-            else:
-                is_there(c, row, k, now, after)
-                ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
-                granted = True
-    return alone
+            waiting |= bit(k)
+    first = lowest(waiting)
+    is_there(c, row, first, now, after)
+    ports.collected(c, d, sm, c.rows[row, collectors.HELD], first, now)
+    return waiting == bit(first)
 
 
 def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
