@@ -85,9 +85,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of cells with the files as they are now; each machine, technology and workload is read once."""
+    """Keys of cells with the files as they are now; each machine, technology, workload and design is read once."""
 
     unchecked: bool
+    _designs: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
     _made: dict[Made, dict[str, Any]] = field(default_factory=dict)
     _machines: dict[str, Machine] = field(default_factory=dict)
     _technologies: dict[str, str] = field(default_factory=dict)
@@ -96,17 +97,23 @@ class Keys:
         """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be
         loaded.
         """
-        choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
         identity = {
             **self._identity(cell.made),
             "machine": self._machine(cell.machine).digest,
             "technology": self._technology(cell.technology),
-            "design": [choice.design.name, choice.digest],
-            "parameters": dict(choice.values),
+            **self._design(cell),
             "unchecked": self.unchecked,
             "how": [type(cell.how).__name__, dict(cell.how.options)],
         }
         return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
+
+    def _design(self, cell: Cell) -> dict[str, Any]:
+        """The design with its parameters."""
+        key = cell.design, repr(cell.values), cell.machine
+        if key not in self._designs:
+            choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
+            self._designs[key] = {"design": [choice.design.name, choice.digest], "parameters": dict(choice.values)}
+        return self._designs[key]
 
     def _identity(self, made: Made) -> dict[str, Any]:
         """What is run, and how it is compiled."""

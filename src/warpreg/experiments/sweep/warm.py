@@ -1,20 +1,31 @@
-"""Loads what every worker of a sweep needs, once for all workers (`processes`)."""
+"""Loads what every worker of a sweep needs, once for all workers (`processes`), while the sweep is planned."""
 
 from __future__ import annotations
 
 import gc
 
+import numpy.random
+
 import warpreg.replay.walker
 import warpreg.timing.launch.simulate  # noqa: F401
+from warpreg import energy, gpu
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import BASELINE
+from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE
 from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.experiments.sweep import work  # noqa: F401
 from warpreg.experiments.sweep.batch import package
+from warpreg.ir.opcodes import OPCODES
 from warpreg.jit import entry_points  # noqa: F401
+from warpreg.simt.llvm.object_code import identity
 
 code_version()
 package()
+identity()
 Choice.load(BASELINE)
+gpu.load(DEFAULT_MACHINE)
+energy.load(DEFAULT_TECHNOLOGY)
+patterns = [opcode.pattern for opcode in OPCODES]
+numbers = numpy.random.default_rng()
 gc.collect()
 gc.freeze()  # what is loaded is searched for garbage in no worker

@@ -31,7 +31,7 @@ Found = Mapping[str, Any] | str
 """The result of a cell, or why there is none."""
 LARGEST, LARGEST_TIMED = 128, 16
 """Cells of a task: more of them share the run and the plain register file, fewer are told sooner."""
-SMALLEST = 8
+SMALLEST = 16
 """Cells of a task, where a worker has as many."""
 _one_at_a_time = threading.Lock()
 """Workers of Dask may have several threads."""
