@@ -16,7 +16,6 @@ from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.experiments.sweep import work  # noqa: F401
 from warpreg.experiments.sweep.batch import package
 from warpreg.ir.opcodes import OPCODES
-from warpreg.jit import entry_points  # noqa: F401
 from warpreg.simt.llvm.object_code import identity
 
 code_version()
@@ -25,7 +24,8 @@ identity()
 Choice.load(BASELINE)
 gpu.load(DEFAULT_MACHINE)
 energy.load(DEFAULT_TECHNOLOGY)
-patterns = [opcode.pattern for opcode in OPCODES]
-numbers = numpy.random.default_rng()
+numpy.random.default_rng()
+for opcode in OPCODES:
+    opcode.pattern.fullmatch("")  # compiled when it is first used
 gc.collect()
 gc.freeze()  # what is loaded is searched for garbage in no worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import first_level
-from warpreg.timing.memory.columns import nodes, sms
+from warpreg.timing.memory.columns import nodes, parameters, sms
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import Memory
 
@@ -13,6 +13,14 @@ def next_answer(memory: Memory, sm: int) -> int:
     """When the first answer arrives, NEVER if there is none."""
     node = memory.sms[sm, sms.FIRST_ANSWER]
     return NEVER if node == NONE else memory.nodes[node, nodes.FREE_FROM]
+
+
+def next_answer_of_all(memory: Memory) -> int:
+    """When the first answer arrives at any SM, NEVER if there is none."""
+    soonest = NEVER
+    for sm in range(memory.parameters[parameters.SMS]):
+        soonest = min(soonest, next_answer(memory, sm))
+    return soonest
 
 
 def next_return(memory: Memory, sm: int) -> int:

@@ -47,10 +47,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 
 def next_event(memory: Memory, now: int) -> int:
     """The earliest cycle in which `advance` is due."""
-    soonest = next_planned(memory)
-    for sm in range(memory.parameters[parameters.SMS]):
-        soonest = min(soonest, answers.next_answer(memory, sm))
-    return soonest
+    return min(next_planned(memory), answers.next_answer_of_all(memory))
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:

@@ -98,10 +98,7 @@ def _next_reply(memory: Memory, now: int) -> int:
 
 def next_event(memory: Memory, now: int) -> int:
     """The earliest cycle in which `advance` is due."""
-    soonest = network.next_event(memory, now)
-    for sm in range(memory.parameters[parameters.SMS]):
-        soonest = min(soonest, answers.next_answer(memory, sm))
-    return soonest
+    return min(network.next_event(memory, now), answers.next_answer_of_all(memory))
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
