@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.plan import PRIVATE, READ, SHARED, WRITE
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import Program, lengths
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
@@ -187,10 +187,13 @@ def add_unplanned(
     ``accesses`` int64[levels, 2, 2] are those of `Counts`; ``hooks`` are the names of the hooks that the design
     defines.
     """
-    per_pc = np.repeat(visits, np.diff(program.first_pc))
+    per_pc = np.repeat(visits, lengths(program.first_pc))
     for action, planning, starts in (
         (READ, READS_PLANNED_BY, program.source_start),
         (WRITE, WRITES_PLANNED_BY, program.result_start),
     ):
         if planning.isdisjoint(hooks):
-            np.add.at(accesses[0, action], program.datapath, per_pc * np.diff(starts))
+            operands = per_pc * lengths(starts)
+            shared = operands @ program.datapath
+            accesses[0, action, SHARED] += shared
+            accesses[0, action, PRIVATE] += operands.sum() - shared

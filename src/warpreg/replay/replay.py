@@ -125,7 +125,7 @@ def replay_launches(
 
 def warp_instructions(counters: Counters, program: Program) -> int:
     """Warp-instructions issued in the walk."""
-    return int(counters.visits @ np.diff(program.first_pc))
+    return int(counters.visits @ lengths(program.first_pc))
 
 
 def _walk_paths(

@@ -12,7 +12,7 @@ after it has read the queued rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,9 @@ ARRAYS = (
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
+NUMBERS: Any = {name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1, "main": 1}
+"""The numbers of a blank plan."""
+
 COUNTED = ("accesses", "spared", "moves", "events", "tables")
 """Those that only grow: counts."""
 
@@ -185,7 +188,7 @@ def blank_plan(
         width_at=np.zeros(1, np.int64),
         lanes=np.zeros(0, np.int64),
         lane_at=np.zeros(2, np.int64),
-        **({name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1, "main": 1}),
+        **NUMBERS,
     )
 
 

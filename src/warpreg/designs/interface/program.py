@@ -117,7 +117,12 @@ def result_operands(program: Program, pc: int) -> range:
     return range(np.int64(np.uint32(program.result_start[pc])), np.int64(np.uint32(program.result_start[pc + 1])))
 
 
+def lengths(starts: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The number of elements of each row, from where rows begin and the last one ends."""
+    return starts[1:] - starts[:-1]
+
+
 def operand_rows(program: Program) -> tuple[int, int]:
     """The largest numbers of sources and of results of an instruction."""
-    sources, results = (np.diff(starts).max(initial=0) for starts in (program.source_start, program.result_start))
+    sources, results = (lengths(starts).max(initial=0) for starts in (program.source_start, program.result_start))
     return int(sources), int(results)

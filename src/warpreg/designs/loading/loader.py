@@ -88,17 +88,23 @@ def _installed() -> dict[str, tuple[Path, str]]:
 
 def _checked(design: Design, checked: bool | None) -> Design:
     """The design with checks in its hooks, if it is to have them."""
-    is_own = design.path.is_relative_to(PACKAGE)
+    is_own = _is_own(design.path)
     if checked is False or (is_own and not checked):
         return design
     return _with_checks(design)
+
+
+@functools.cache
+def _is_own(path: Path) -> bool:
+    """Whether a file belongs to the package."""
+    return path.is_relative_to(PACKAGE)
 
 
 @functools.lru_cache(maxsize=64)
 def _with_checks(design: Design) -> Design:
     from warpreg.designs.checking.hooks import checked_hooks  # not imported without a design file
 
-    hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=design.path.is_relative_to(PACKAGE))
+    hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=_is_own(design.path))
     return dataclasses.replace(design, hooks=hooks, is_checked=True)
 
 

@@ -63,15 +63,14 @@ def table(kernel: Kernel, machine: Machine) -> Table:
     return tables[key]
 
 
-def suspending(found: Table, suspends: NDArray[np.uint8]) -> Table:
+def suspending(kernel: Kernel, machine: Machine, suspends: NDArray[np.uint8]) -> Table:
     """The table for a design with its own column ``suspends``."""
-    flags = code.SUSPENDS * (suspends != 0) + code.WAITS_FOR_ALL * (suspends == WAITS_FOR_ALL)
-    before = found.code[:, code.FLAGS]
-    after = before & ~(code.SUSPENDS | code.WAITS_FOR_ALL) | flags
-    if np.array_equal(before, after):
+    found = table(kernel, machine)
+    if np.array_equal(suspends, program_table(kernel).suspends):
         return found
+    flags = code.SUSPENDS * (suspends != 0) + code.WAITS_FOR_ALL * (suspends == WAITS_FOR_ALL)
     rows = found.code.copy()
-    rows[:, code.FLAGS] = after
+    rows[:, code.FLAGS] = rows[:, code.FLAGS] & ~(code.SUSPENDS | code.WAITS_FOR_ALL) | flags
     return found._replace(code=rows)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface.program import lengths
 from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
@@ -59,7 +60,7 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         moves=outside.moves.copy(),
         events=dict(zip(design.events, outside.events.tolist(), strict=True))
         | table_events(outside.behaviour.tables, outside.plan.tables, ("lookups", "updates", "conflicts")),
-        warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+        warp_instructions=int(visits.visits @ lengths(program.first_pc)),
         spared=outside.plan.spared.reshape(-1, 2, 2).copy(),
         slices=outside.behaviour.banks.slices,
         added_instructions=added,
@@ -81,7 +82,7 @@ def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
         accesses=accesses,
         moves=np.zeros((1, 1), np.int64),
         events={},
-        warp_instructions=int(of_kernel @ np.diff(program.first_pc)),
+        warp_instructions=int(of_kernel @ lengths(program.first_pc)),
     )
 
 

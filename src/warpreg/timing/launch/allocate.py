@@ -286,7 +286,7 @@ def _new_words(count: int, m: MachineWords) -> Array:
 def _by_row(words: Array, m: MachineWords) -> Any:
     """A row starting at each word."""
     width, step = int(m[machine.WIDEST]), words.itemsize
-    return np.lib.stride_tricks.as_strided(words, (len(words) - width + 1, width), (step, step))
+    return np.ndarray((len(words) - width + 1, width), np.int64, words, strides=(step, step))
 
 
 def _by_sm(words: Array, m: MachineWords) -> Any:

@@ -17,7 +17,7 @@ from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
-from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
+from warpreg.designs.interface.program import WAITS_FOR_ALL, Program, lengths
 from warpreg.designs.interface.state import (
     Extent,
     Row,
@@ -371,4 +371,4 @@ def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int6
 
 def _most(starts: NDArray[np.int32]) -> int:
     """The largest number of operands of an instruction, at least 1."""
-    return max(1, int(np.diff(starts).max(initial=0)))
+    return max(1, int(lengths(starts).max(initial=0)))

@@ -17,7 +17,7 @@ from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWE
 from warpreg.timing.core.whole_columns import WholeColumns, sms_of, warps_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
-from warpreg.timing.feed.kernel_table import suspending, table
+from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
@@ -56,7 +56,7 @@ class Engine:
             resident,
             block_warps,
             NEVER,
-            suspending(table(kernel, gpu), outside.program.suspends),
+            suspending(kernel, gpu, outside.program.suspends),
             outside.shares,
             outside.collectors_of_a_slot,
             outside.behaviour.banks.added,

@@ -72,8 +72,10 @@ def more_blocks(core: Core, batches: Gathered, operations: Sequence[tuple[int, i
 def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
     """Start and end of each warp's visits and records, int64[warps, 4]; then the visits and the records."""
     start, accesses = records_with_widths(batch)
-    begins = (batch.visit_start[:-1], batch.visit_start[1:], start[:-1], start[1:])
-    return np.stack(begins, axis=1), batch.visits, accesses
+    begins = np.empty((start.size - 1, 4), np.int64)
+    begins[:, 0], begins[:, 1] = batch.visit_start[:-1], batch.visit_start[1:]
+    begins[:, 2], begins[:, 3] = start[:-1], start[1:]
+    return begins, batch.visits, accesses
 
 
 def _waiting(core: Core) -> tuple[Array, Array, Array]:

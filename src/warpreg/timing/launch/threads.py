@@ -132,6 +132,8 @@ class Threads:
 
     def gather(self) -> None:
         """At the end, bring the counts of all threads into the clock of the leader."""
+        if len(self.cores) == 1:
+            return
         clocks = np.array([array_of(one.clock) for one in self.cores])
         own = array_of(self.core.clock)
         own[list(SUMMED)] = clocks[:, SUMMED].sum(axis=0)

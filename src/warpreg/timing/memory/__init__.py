@@ -6,6 +6,7 @@ the core or called directly.  docs/reference/memory.md specifies each model.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import answers, cached, contention, first_level, fixed, heap
-from warpreg.timing.memory.build import buffers, build, counters, for_machine, members
+from warpreg.timing.memory.arrays import buffers, members
+from warpreg.timing.memory.build import build, counters, for_machine
 from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import Memory
 
@@ -82,10 +84,14 @@ def functions(memory: Memory) -> Functions:
     return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[parameters.MODEL]]
 
 
-def in_place_of_ports(memory: Memory) -> dict[Function, Function]:
+def in_place_of_ports(memory: Memory) -> Mapping[Function, Function]:
     """By port of the core, its replacement."""
-    found = functions(memory)._asdict()
-    return port_functions({name: function for name, function in found.items() if name not in BY_CYCLE})
+    return _in_place_of_ports(functions(memory))
+
+
+@functools.cache
+def _in_place_of_ports(given: Functions) -> Mapping[Function, Function]:
+    return port_functions({name: function for name, function in given._asdict().items() if name not in BY_CYCLE})
 
 
 def port_functions(given: Mapping[str, Function]) -> dict[Function, Function]:

@@ -1,59 +1,23 @@
-"""Build the arrays of a memory system from a machine file."""
+"""Build a memory system from a machine file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, MODELS, SPREADS, WRITES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
-from warpreg.timing.core.buffer_pool import room
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words, array_of
-from warpreg.timing.core.prefetch import HOST_LINE
-from warpreg.timing.core.whole_columns import WholeColumns
-from warpreg.timing.memory import agenda
-from warpreg.timing.memory.columns import (
-    cache_lines,
-    cache_sets,
-    channels,
-    counts,
-    days,
-    dram_banks,
-    nodes,
-    parameters,
-    queues,
-    scalars,
-    slices,
-    sms,
-)
-from warpreg.timing.memory.columns.channels import Channels
-from warpreg.timing.memory.columns.dram_banks import DramBanks
+from warpreg.timing.core.columns.typed import NEVER, Words, array_of
+from warpreg.timing.memory.arrays import idle
+from warpreg.timing.memory.columns import counts, parameters
 from warpreg.timing.memory.columns.parameters import Parameters
-from warpreg.timing.memory.columns.sms import Sms
-from warpreg.timing.memory.heap import SPARE_RETURNS
-from warpreg.timing.memory.layout import (
-    CACHED,
-    DAYS,
-    FIXED,
-    ROUTER_FIELDS,
-    TICKS,
-    WEEK,
-    Memory,
-)
+from warpreg.timing.memory.layout import CACHED, TICKS, Memory
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
-LARGE = 8192
-"""Words of an array whose pages are worth reusing."""
-NODES_PER_TRANSACTION = 4
-"""Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
-NODES_OF_SM = 2
-"""Those of them that the thread of its SM allocates and releases."""
 
 
 def for_machine(machine: Machine, sms: int | None = None, shared_bytes: int = 0, threads: int = 1) -> Memory:
@@ -63,21 +27,6 @@ def for_machine(machine: Machine, sms: int | None = None, shared_bytes: int = 0,
     system = with_shared_memory(machine.memory, shared_bytes)
     latency = machine.latency
     return build(system, sms or machine.chip.sms, machine.chip.clock_mhz, latency.dram, latency.texture, threads)
-
-
-def members(memory: Memory) -> list[Memory]:
-    """The memory system as each thread sees it: the leader that looks ahead, and the others, which allocate nodes of
-    their own for what their SMs send.
-    """
-    leader, p = array_of(memory.scalars), memory.parameters
-    outstanding = p[parameters.SMS] * p[parameters.OUTSTANDING]
-    found = [memory]
-    for member in range(1, int(leader[scalars.MEMBERS])):
-        own = leader.copy()
-        own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
-        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
-        found.append(memory._replace(scalars=cast(Any, own)))
-    return found
 
 
 def with_shared_memory(system: MemorySystem, shared_bytes: int) -> MemorySystem:
@@ -115,7 +64,8 @@ def build(
         _second_level(p, system.l2)
         _network(p, system.network)
         _dram(p, system.dram, clock_mhz)
-    return _arrays(p, threads)
+    _place_queues(p)
+    return idle(p, threads)
 
 
 def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
@@ -171,50 +121,8 @@ def _dram(p: Words[Parameters], dram: Dram, clock_mhz: float) -> None:
         p[parameter] = _ticks(clocks * scale)
 
 
-def _arrays(p: Words[Parameters], threads: int) -> Memory:
-    sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
-    outstanding = sm_count * p[parameters.OUTSTANDING]
-    lines1, sets1 = _cache(sm_count if p[parameters.HAS_L1] else 0, p[parameters.SETS1], p[parameters.WAYS1])
-    lines2, sets2 = _cache(slice_count, p[parameters.SETS2], p[parameters.WAYS2])
-    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
-    node_rows = _unset(each * outstanding if p[parameters.MODEL] != FIXED else 1, nodes.COUNT)
-    made: dict[str, Any] = {
-        "parameters": p,
-        "scalars": np.zeros(scalars.COUNT, np.int64),
-        "sms": _zeros(sm_count, sms.COUNT),
-        "slices": _zeros(slice_count, slices.COUNT),
-        "channels": _zeros(channel_count, channels.COUNT),
-        "banks": _zeros(channel_count * p[parameters.BANKS], dram_banks.COUNT),
-        "lines1": lines1,
-        "sets1": sets1,
-        "buckets1": _halves(sm_count * p[parameters.BUCKETS1]),
-        "lines2": lines2,
-        "sets2": sets2,
-        "buckets2": _halves(slice_count * p[parameters.BUCKETS2]),
-        "nodes": node_rows,
-        "events": _unset(len(node_rows), 2),
-        "days": _zeros(DAYS, days.COUNT),
-        "weeks": np.zeros(DAYS // WEEK, np.int64),
-        "returns": _unset(outstanding + sm_count * SPARE_RETURNS, 2),
-        "queues": _zeros(_place_queues(p), queues.COUNT),
-        "routers": _zeros(2 * p[parameters.ROUTERS], ROUTER_FIELDS),
-        "counts": _zeros(sm_count, counts.COUNT),
-        "outboxes": _outboxes(threads, NODES_OF_SM * outstanding if p[parameters.MODEL] == CACHED else 0),
-    }
-    memory = Memory(**made)
-    own = WholeColumns[Sms](array_of(memory.sms))
-    own[sms.RETURN_AT] = NEVER
-    own[sms.TAKEN_AT] = own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
-    WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
-    WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
-    memory.scalars[scalars.DRAM_AT] = NEVER
-    memory.scalars[scalars.FREE_NODE] = NONE
-    memory.scalars[scalars.MEMBERS], memory.scalars[scalars.OUTBOX_ROWS] = threads, len(memory.outboxes) // threads
-    return memory
-
-
-def _place_queues(p: Words[Parameters]) -> int:
-    """Set the first queue of each kind; returns the number of queues."""
+def _place_queues(p: Words[Parameters]) -> None:
+    """Set the first queue of each kind, and the routers of a mesh."""
     width, slice_count = p[parameters.VIRTUAL_CHANNELS], p[parameters.SLICES]
     p[parameters.SLICE_QUEUES] = p[parameters.SMS] * width
     p[parameters.REPLY_QUEUES] = p[parameters.SLICE_QUEUES] + slice_count
@@ -224,54 +132,6 @@ def _place_queues(p: Words[Parameters]) -> int:
         corners = int(p[parameters.SMS]) + int(slice_count)
         p[parameters.MESH_WIDTH] = in_row = math.ceil(math.sqrt(corners))
         p[parameters.ROUTERS] = in_row * -(-corners // in_row)
-    return int(p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * width)
-
-
-def _zeros(rows: int, columns: int) -> Array:
-    """Rows of zeros that begin at a cache line of the host."""
-    return _rows(rows, columns, _cleared)
-
-
-def _cleared(words: int) -> Array:
-    if words < LARGE:
-        return np.zeros(words, np.int64)
-    found = room(words)
-    found[:] = 0
-    return found
-
-
-def _as_they_are(words: int) -> Array:
-    """Zeros, or a large buffer with what it contained."""
-    return np.zeros(words, np.int64) if words < LARGE else room(words)
-
-
-def _unset(rows: int, columns: int) -> Array:
-    """Uninitialised rows that begin at a cache line of the host."""
-    return _rows(rows, columns, room)
-
-
-def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
-    size = max(1, rows) * columns
-    words = make(size + HOST_LINE)
-    begin = -(words.ctypes.data // words.itemsize) % HOST_LINE
-    return words[begin:][:size].reshape(-1, columns)
-
-
-def _halves(count: int) -> NDArray[np.int32]:
-    """Zeros, half a word each."""
-    return _zeros(1, max(1, (count + 1) // 2)).view(np.int32)[0, : max(1, count)]
-
-
-def _outboxes(threads: int, requests: int) -> Array:
-    """Empty outboxes for so many requests of each thread, and some that are prefetched behind them."""
-    each = 1 + requests + agenda.AHEAD if threads > 1 else 1
-    return np.zeros((threads * each, 2), np.int64)
-
-
-def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:
-    """Lines that were never used, and their sets."""
-    lines = _rows(caches * sets * ways, cache_lines.COUNT // 2, _as_they_are)
-    return lines.view(np.int32), _zeros(caches * sets, cache_sets.COUNT)
 
 
 def _ticks(cycles: float) -> int:
@@ -285,13 +145,6 @@ def _bits(number: int) -> int:
 
 def _buckets(lines: int) -> int:
     return 1 << (lines - 1).bit_length()
-
-
-def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
-    """The large arrays of a memory system that is no longer needed; its second level may be."""
-    found: list[Any] = [memory.nodes, memory.events, memory.returns, memory.days, memory.lines1, memory.buckets1]
-    second: list[Any] = [memory.lines2, memory.sets2, memory.buckets2]
-    return found + second if has_second_level else found
 
 
 def counters(memory: Memory) -> dict[str, Any]:

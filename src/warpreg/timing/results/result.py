@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import CTRL, PIPES
+from warpreg.jit.recipe import read_only
 from warpreg.replay.counts import Counts, together
 from warpreg.timing.core.columns import causes, clock, machine, sms, warps
 from warpreg.timing.core.columns.typed import array_of
@@ -21,6 +22,8 @@ from warpreg.timing.results.bandwidth import Moved, moved
 
 CAUSES = tuple(causes.NAMES)
 """Causes of the stall account, in the order of docs/reference/timing.md; every cycle of a warp slot has exactly one."""
+MACHINES = 16
+"""Shapes of machines whose accounts are kept."""
 LEVELS = ("SM", "L2", "DRAM")
 """What answers an access to memory, in the order of `warpreg.timing.memory.heap`."""
 
@@ -195,9 +198,8 @@ def result_of(
     sm_count, schedulers, slots = int(m[machine.SMS]), int(m[machine.SCHEDULERS]), int(m[machine.SLOTS])
     own = warps_of(core)
     stalls = accounts_of(core).rows[:, : causes.COUNT].copy()
-    index = np.arange(sm_count * slots)
-    owner = index // slots * schedulers + index % slots % schedulers
-    np.add.at(stalls, (owner, own[warps.CAUSE]), cycles - own[warps.SINCE])
+    accounts = _accounts(sm_count, schedulers, slots)
+    np.add.at(stalls.reshape(-1), accounts + own[warps.CAUSE], cycles - own[warps.SINCE])
     return TimingResult(
         machine=gpu.name,
         sms=sm_count,
@@ -235,6 +237,13 @@ def result_of(
     )
 
 
+@functools.lru_cache(MACHINES)
+def _accounts(sm_count: int, schedulers: int, slots: int) -> NDArray[np.int64]:
+    """Where the stall account of the scheduler of each warp slot begins, in the accounts of all SMs; read-only."""
+    slot = np.arange(sm_count * slots)
+    return read_only((slot // slots * schedulers + slot % slots % schedulers) * causes.COUNT)
+
+
 def joined(results: Sequence[TimingResult]) -> TimingResult:
     """Join the results of launches in sequence on the same machine."""
     first = results[0]
@@ -263,8 +272,8 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
         dispatched=totals("dispatched"),
         memory=totals("memory"),
         moved=totals("moved"),
-        counts=reduce(together, (one.counts for one in results)),
-        plain=reduce(together, (one.plain for one in results)),
+        counts=functools.reduce(together, (one.counts for one in results)),
+        plain=functools.reduce(together, (one.plain for one in results)),
         resources=totals("resources"),
         waited=None if first.waited is None else total("waited"),
         **{name: total(name) for name in summed},

@@ -1,0 +1,185 @@
+"""The arrays of an idle memory system, in two buffers: those of the second level, which may outlive a launch, and the
+others.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from warpreg.timing.core.buffer_pool import room
+from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words, array_of
+from warpreg.timing.core.prefetch import HOST_LINE
+from warpreg.timing.core.whole_columns import WholeColumns
+from warpreg.timing.memory import agenda
+from warpreg.timing.memory.columns import (
+    cache_lines,
+    cache_sets,
+    channels,
+    counts,
+    days,
+    dram_banks,
+    nodes,
+    parameters,
+    queues,
+    scalars,
+    slices,
+    sms,
+)
+from warpreg.timing.memory.columns.channels import Channels
+from warpreg.timing.memory.columns.dram_banks import DramBanks
+from warpreg.timing.memory.columns.parameters import Parameters
+from warpreg.timing.memory.columns.sms import Sms
+from warpreg.timing.memory.heap import SPARE_RETURNS
+from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
+
+WORD_BYTES = 8
+NODES_PER_TRANSACTION = 4
+"""Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
+NODES_OF_SM = 2
+"""Those of them that the thread of its SM allocates and releases."""
+LAYOUTS = 16
+"""Memory systems whose layout is kept."""
+
+
+class Field(NamedTuple):
+    """An array of a `Memory`."""
+
+    name: str
+    shape: tuple[int, ...]
+    element: DTypeLike = np.int64
+
+
+class Place(NamedTuple):
+    """A field, and its first word in the buffer."""
+
+    field: Field
+    begin: int
+
+
+class Layout(NamedTuple):
+    """Places in a buffer of so many ``words``, of which the first ``cleared`` ones are zero before a launch.
+
+    Each place begins at a cache line of the host.
+    """
+
+    places: tuple[Place, ...]
+    words: int
+    cleared: int
+
+
+def idle(p: Words[Parameters], threads: int) -> Memory:
+    """An idle memory system with these parameters, for so many ``threads``."""
+    made: dict[str, Any] = {"parameters": p}
+    for layout in _layouts(tuple(array_of(p).tolist()), threads):
+        made |= _in_buffer(layout)
+    memory = Memory(**made)
+    own = WholeColumns[Sms](array_of(memory.sms))
+    own[sms.RETURN_AT] = NEVER
+    own[sms.TAKEN_AT] = own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
+    WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
+    WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
+    memory.scalars[scalars.DRAM_AT] = NEVER
+    memory.scalars[scalars.FREE_NODE] = NONE
+    memory.scalars[scalars.MEMBERS], memory.scalars[scalars.OUTBOX_ROWS] = threads, len(memory.outboxes) // threads
+    return memory
+
+
+def members(memory: Memory) -> list[Memory]:
+    """The memory system as each thread sees it: the leader that looks ahead, and the others, which allocate nodes of
+    their own for what their SMs send.
+    """
+    leader, p = array_of(memory.scalars), memory.parameters
+    outstanding = p[parameters.SMS] * p[parameters.OUTSTANDING]
+    found = [memory]
+    for member in range(1, int(leader[scalars.MEMBERS])):
+        own = leader.copy()
+        own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
+        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
+        found.append(memory._replace(scalars=cast(Any, own)))
+    return found
+
+
+def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
+    """An array in each buffer of a memory system that is no longer needed; its second level may be."""
+    found: list[Any] = [memory.nodes]
+    second: list[Any] = [memory.lines2]
+    return found + second if has_second_level else found
+
+
+def _in_buffer(layout: Layout) -> dict[str, Any]:
+    """The arrays by name."""
+    buffer = room(layout.words + HOST_LINE)
+    first = -(buffer.ctypes.data // WORD_BYTES) % HOST_LINE
+    buffer[first : first + layout.cleared] = 0
+    return {
+        field.name: np.ndarray(field.shape, field.element, buffer, (first + begin) * WORD_BYTES)
+        for field, begin in layout.places
+    }
+
+
+@functools.lru_cache(LAYOUTS)
+def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
+    """The layouts of both buffers for these parameters."""
+    sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
+    is_fixed, is_cached = p[parameters.MODEL] == FIXED, p[parameters.MODEL] == CACHED
+    outstanding = sm_count * p[parameters.OUTSTANDING]
+    sets1 = sm_count * p[parameters.SETS1] if p[parameters.HAS_L1] else 0
+    sets2 = slice_count * p[parameters.SETS2]
+    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
+    node_rows = 1 if is_fixed else _rows(each * outstanding)
+    outbox = 1 + NODES_OF_SM * outstanding * is_cached + agenda.AHEAD if threads > 1 else 1
+    queue_count = p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * p[parameters.VIRTUAL_CHANNELS]
+    cleared = (
+        Field("scalars", (scalars.COUNT,)),
+        Field("sms", (_rows(sm_count), sms.COUNT)),
+        Field("slices", (_rows(slice_count), slices.COUNT)),
+        Field("channels", (_rows(channel_count), channels.COUNT)),
+        Field("banks", (_rows(channel_count * p[parameters.BANKS]), dram_banks.COUNT)),
+        Field("sets1", (_rows(sets1), cache_sets.COUNT)),
+        Field("buckets1", (_rows(sm_count * p[parameters.BUCKETS1]),), np.int32),
+        Field("days", (DAYS, days.COUNT)),
+        Field("weeks", (DAYS // WEEK,)),
+        Field("queues", (_rows(queue_count), queues.COUNT)),
+        Field("routers", (_rows(2 * p[parameters.ROUTERS]), ROUTER_FIELDS)),
+        Field("counts", (_rows(sm_count), counts.COUNT)),
+        Field("outboxes", (threads * outbox, 2)),
+    )
+    as_they_are = (
+        Field("lines1", (_rows(sets1 * p[parameters.WAYS1]), cache_lines.COUNT), np.int32),
+        Field("nodes", (node_rows, nodes.COUNT)),
+        Field("events", (node_rows, 2)),
+        Field("returns", (_rows(outstanding + sm_count * SPARE_RETURNS), 2)),
+    )
+    cleared2 = (
+        Field("sets2", (_rows(sets2), cache_sets.COUNT)),
+        Field("buckets2", (_rows(slice_count * p[parameters.BUCKETS2]),), np.int32),
+    )
+    lines2 = Field("lines2", (_rows(sets2 * p[parameters.WAYS2]), cache_lines.COUNT), np.int32)
+    return _layout(cleared, as_they_are), _layout(cleared2, (lines2,))
+
+
+def _layout(cleared: Iterable[Field], as_they_are: Iterable[Field]) -> Layout:
+    places, zero = _placed(cleared, 0)
+    rest, end = _placed(as_they_are, zero)
+    return Layout((*places, *rest), end, zero)
+
+
+def _placed(fields: Iterable[Field], first: int) -> tuple[list[Place], int]:
+    """The fields one after another from word ``first``, and the next word."""
+    found = []
+    for field in fields:
+        found.append(Place(field, first))
+        words = -(-math.prod(field.shape) * np.dtype(field.element).itemsize // WORD_BYTES)
+        first += -(-words // HOST_LINE) * HOST_LINE
+    return found, first
+
+
+def _rows(count: int) -> int:
+    """Rows of an array for so many: at least one, because compiled code knows no empty arrays."""
+    return max(1, count)
