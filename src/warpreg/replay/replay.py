@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.hints.long_latency import after_stops
 from warpreg.designs.hints.program_table import program_table
-from warpreg.designs.interface.program import Program, placed
+from warpreg.designs.interface.program import Program, lengths, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load

@@ -34,6 +34,7 @@ from warpreg.timing.memory.columns import (
 from warpreg.timing.memory.columns.channels import Channels
 from warpreg.timing.memory.columns.dram_banks import DramBanks
 from warpreg.timing.memory.columns.parameters import Parameters
+from warpreg.timing.memory.columns.slices import Slices
 from warpreg.timing.memory.columns.sms import Sms
 from warpreg.timing.memory.heap import SPARE_RETURNS
 from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
@@ -81,7 +82,11 @@ def idle(p: Words[Parameters], threads: int) -> Memory:
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
     own[sms.RETURN_AT] = NEVER
-    own[sms.TAKEN_AT] = own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
+    for column in (sms.TAKEN_AT, sms.BLOCKED, sms.FIRST_ANSWER, sms.LAST_ANSWER, sms.CHOSEN_BY):
+        own[column] = NONE
+    of_slices = WholeColumns[Slices](array_of(memory.slices))
+    of_slices[slices.CHOSEN] = NONE
+    of_slices[slices.CHANNEL] = np.arange(len(of_slices.rows)) % max(1, p[parameters.CHANNELS])
     WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
     memory.scalars[scalars.DRAM_AT] = NEVER

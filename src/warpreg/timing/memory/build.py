@@ -17,6 +17,8 @@ from warpreg.timing.memory.columns.parameters import Parameters
 from warpreg.timing.memory.layout import CACHED, TICKS, Memory
 
 SECTOR_BYTES = 32
+HEADER_BYTES = 8
+"""Of a packet on the network."""
 SMALLEST_CARVEOUT = 8192
 
 
@@ -96,7 +98,9 @@ def _second_level(p: Words[Parameters], cache: SecondLevel) -> None:
 
 
 def _network(p: Words[Parameters], network: Network) -> None:
-    p[parameters.NETWORK_LATENCY], p[parameters.FLIT_BYTES] = network.latency, network.flit_bytes
+    p[parameters.NETWORK_LATENCY] = network.latency
+    for sectors in range(LINE_BYTES // SECTOR_BYTES + 1):
+        p[parameters.FLITS + sectors] = -(-(HEADER_BYTES + sectors * SECTOR_BYTES) // network.flit_bytes)
     p[parameters.QUEUE_NETWORK], p[parameters.VIRTUAL_CHANNELS] = network.queue, network.virtual_channels
     p[parameters.IS_MESH] = network.kind == "mesh"
 

@@ -21,14 +21,13 @@ from warpreg.timing.memory.packets import reply_flits, request_flits
 def requests(memory: Memory, now: int) -> None:
     """Move requests from SMs to slices whose queues have room."""
     p = memory.parameters
-    for which in range(p[parameters.SLICES]):
-        memory.slices[which, slices.CHOSEN] = NONE
     for sm in range(p[parameters.SMS]):
         if memory.sms[sm, sms.INJECT_AT] <= now:
             _offer_request(memory, sm, now)
     for which in range(p[parameters.SLICES]):
         queue = memory.slices[which, slices.CHOSEN]
         if queue != NONE:
+            memory.slices[which, slices.CHOSEN] = NONE
             node = linked_queues.take(memory, queue)
             sm = memory.nodes[node, nodes.SM]
             flits = request_flits(memory, node)
@@ -66,14 +65,13 @@ def _offer_request(memory: Memory, sm: int, now: int) -> None:
 def replies(memory: Memory, now: int) -> None:
     """Move replies from slices to SMs, which always accept them."""
     p = memory.parameters
-    for sm in range(p[parameters.SMS]):
-        memory.sms[sm, sms.CHOSEN_BY] = NONE
     for which in range(p[parameters.SLICES]):
         if memory.slices[which, slices.REPLY_AT] <= now:
             _offer_reply(memory, which, now)
     for sm in range(p[parameters.SMS]):
         queue = memory.sms[sm, sms.CHOSEN_BY]
         if queue != NONE:
+            memory.sms[sm, sms.CHOSEN_BY] = NONE
             node = linked_queues.take(memory, queue)
             flits = reply_flits(memory, node)
             memory.slices[memory.nodes[node, nodes.SLICE], slices.REPLY_AT] = now + flits

@@ -7,9 +7,6 @@ from warpreg.timing.memory.columns import nodes, parameters
 from warpreg.timing.memory.heap import sectors_in
 from warpreg.timing.memory.layout import Memory
 
-HEADER_BYTES = 8
-SECTOR_BYTES = 32
-
 
 def request_flits(memory: Memory, node: int) -> int:
     """Flits of a request: stores and atomics carry data."""
@@ -26,6 +23,6 @@ def _flits(memory: Memory, node: int, with_data: int) -> int:
     """Flits of one packet, or of one packet per sector if first-level caches fetch sectors."""
     p = memory.parameters
     count = sectors_in(memory.nodes[node, nodes.SECTORS])
-    packets = count if p[parameters.BY_SECTOR] == 1 else 1
-    data = SECTOR_BYTES * count // packets if with_data == 1 else 0
-    return packets * ((HEADER_BYTES + data + p[parameters.FLIT_BYTES] - 1) // p[parameters.FLIT_BYTES])
+    if p[parameters.BY_SECTOR] == 1:
+        return count * p[parameters.FLITS + with_data]
+    return p[parameters.FLITS + count * with_data]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import tags
-from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars
+from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, SECOND_LEVEL, new_node, note_level
 from warpreg.timing.memory.layout import FOLDED, RANDOM, Memory
 
@@ -41,7 +41,7 @@ def _mixed(number: int) -> int:
 
 def channel_of(memory: Memory, which: int) -> int:
     """The DRAM channel of a slice."""
-    return which % memory.parameters[parameters.CHANNELS]
+    return memory.slices[which, slices.CHANNEL]
 
 
 def index_in_slice(memory: Memory, line: int) -> int:
