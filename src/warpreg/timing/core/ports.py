@@ -63,7 +63,9 @@ def awaited(memory: Any, sm: SmRow) -> OpRow:
 
 
 def next_return(memory: Any, sm: SmRow) -> int:
-    """The earliest cycle in which a ticket may return to the SM, as far as known."""
+    """The earliest cycle, as far as known, in which a ticket may return to the SM, or in which it may send again after
+    `retry` has said NEVER.
+    """
     return NEVER
 
 
@@ -73,7 +75,7 @@ def returned(memory: Any, sm: SmRow, now: int) -> OpRow:
 
 
 def retry(memory: Any, sm: SmRow, now: int) -> int:
-    """The cycle in which memory may accept again; NEVER: only after a return."""
+    """The cycle in which memory may accept again; NEVER: not before `next_return`."""
     return now + 1
 
 

@@ -62,7 +62,7 @@ _CACHED = Functions(
     cached.next_event,
     answers.next_return,
     heap.returned,
-    cached.retry,
+    first_level.retry,
     cached.look_ahead,
     answers.settle,
     answers.awaited,
@@ -70,8 +70,9 @@ _CACHED = Functions(
 _CONTENTION = _CACHED._replace(
     advance=contention.advance,
     next_event=contention.next_event,
-    retry=contention.retry,
+    next_return=contention.next_return,
     look_ahead=contention.look_ahead,
+    settle=contention.settle,
 )
 
 

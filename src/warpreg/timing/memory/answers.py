@@ -37,7 +37,7 @@ def settle(memory: Memory, sm: int, now: int) -> None:
         first_level.deliver(memory, node, now)
         if following != NONE:
             first_level.expect_answer(memory, following)
-    first_level.unblock_one(memory, sm, now)
+    first_level.unblock(memory, sm, now)
 
 
 def awaited(memory: Memory, sm: int) -> int:

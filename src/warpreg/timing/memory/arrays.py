@@ -81,7 +81,7 @@ def idle(p: Words[Parameters], threads: int) -> Memory:
         made |= _in_buffer(layout)
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
-    own[sms.RETURN_AT] = NEVER
+    own[sms.RETURN_AT] = own[sms.UNBLOCKED_AT] = NEVER
     for column in (sms.TAKEN_AT, sms.BLOCKED, sms.FIRST_ANSWER, sms.LAST_ANSWER, sms.CHOSEN_BY):
         own[column] = NONE
     of_slices = WholeColumns[Slices](array_of(memory.slices))

@@ -13,7 +13,7 @@ from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import answers, first_level, network, second_level
 from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
-from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices, sms
+from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
@@ -48,16 +48,6 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 def next_event(memory: Memory, now: int) -> int:
     """The earliest cycle in which `advance` is due."""
     return min(next_planned(memory), answers.next_answer_of_all(memory))
-
-
-def retry(memory: Memory, sm: int, now: int) -> int:
-    """The cycle in which `accepts` may hold after a refusal; NEVER: only after a return."""
-    if (
-        memory.sms[sm, sms.BLOCKED] != NONE
-        or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
-    ):
-        return NEVER
-    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
 def _do_before(memory: Memory, end: int) -> None:

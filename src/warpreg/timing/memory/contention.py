@@ -20,7 +20,7 @@ def advance(memory: Memory, now: int) -> None:
     """One cycle of memory, then of all SMs."""
     _step(memory, now)
     for sm in range(memory.parameters[parameters.SMS]):
-        answers.settle(memory, sm, now)
+        settle(memory, sm, now)
 
 
 def _step(memory: Memory, now: int) -> None:
@@ -48,7 +48,7 @@ def _step(memory: Memory, now: int) -> None:
             crossbar.replies(memory, now)
             crossbar.requests(memory, now)
     memory.scalars[scalars.STEPPED] = now
-    first_level.unblock(memory, now)
+    _unblock(memory, now)
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
@@ -101,14 +101,26 @@ def next_event(memory: Memory, now: int) -> int:
     return min(network.next_event(memory, now), answers.next_answer_of_all(memory))
 
 
-def retry(memory: Memory, sm: int, now: int) -> int:
-    """The cycle in which `accepts` may hold after a refusal."""
-    if (
-        memory.sms[sm, sms.BLOCKED] != NONE
-        or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
-    ):
-        return max(now + 1, min(answers.next_return(memory, sm), network.next_event(memory, now)))
-    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
+def next_return(memory: Memory, sm: int) -> int:
+    """The earliest cycle in which a ticket may return to this SM, or in which it may send again."""
+    return min(answers.next_return(memory, sm), memory.sms[sm, sms.UNBLOCKED_AT])
+
+
+def settle(memory: Memory, sm: int, now: int) -> None:
+    """Process what has reached an SM by ``now``."""
+    memory.sms[sm, sms.UNBLOCKED_AT] = NEVER
+    answers.settle(memory, sm, now)
+
+
+def _unblock(memory: Memory, now: int) -> None:
+    """Retry transactions that wait in front of caches where the state has changed."""
+    if memory.scalars[scalars.WOKEN_ANY] == 0:
+        return
+    memory.scalars[scalars.WOKEN_ANY] = 0
+    for sm in range(memory.parameters[parameters.SMS]):
+        if first_level.unblock(memory, sm, now):
+            memory.sms[sm, sms.UNBLOCKED_AT] = now
+            memory.scalars[scalars.NEXT_ANSWER] = min(memory.scalars[scalars.NEXT_ANSWER], now)
 
 
 def _due(memory: Memory, node: int, now: int) -> None:

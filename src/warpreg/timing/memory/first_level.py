@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.access_record import LOCAL_BASE
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import network, tags
-from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, sms
+from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, sms
 from warpreg.timing.memory.heap import (
     FIRST_LEVEL,
     free_node,
@@ -80,22 +80,28 @@ def expect(memory: Memory, sm: int, line: int) -> None:
         tags.expect(memory.buckets1, p[parameters.BUCKETS1], sm, line)
 
 
-def unblock(memory: Memory, now: int) -> None:
-    """Retry transactions that wait in front of caches where the state has changed."""
-    if memory.scalars[scalars.WOKEN_ANY] == 0:
-        return
-    memory.scalars[scalars.WOKEN_ANY] = 0
-    for sm in range(memory.parameters[parameters.SMS]):
-        unblock_one(memory, sm, now)
+def retry(memory: Memory, sm: int, now: int) -> int:
+    """The cycle in which `accepts` may hold after a refusal; NEVER: not before `next_return` of the model."""
+    if (
+        memory.sms[sm, sms.BLOCKED] != NONE
+        or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
+    ):
+        return NEVER
+    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
-def unblock_one(memory: Memory, sm: int, now: int) -> None:
-    """Retry the transaction that waits in front of one SM's cache."""
-    if memory.sms[sm, sms.WOKEN] == 1:
-        memory.sms[sm, sms.WOKEN] = 0
-        node = memory.sms[sm, sms.BLOCKED]
-        if node != NONE and _take(memory, sm, node, now, 2 * now) == 1:
-            memory.sms[sm, sms.BLOCKED] = NONE
+def unblock(memory: Memory, sm: int, now: int) -> bool:
+    """Retry the transaction that waits in front of an SM's cache, if the state has changed; returns whether it
+    proceeds.
+    """
+    if memory.sms[sm, sms.WOKEN] == 0:
+        return False
+    memory.sms[sm, sms.WOKEN] = 0
+    node = memory.sms[sm, sms.BLOCKED]
+    if node == NONE or _take(memory, sm, node, now, 2 * now) == 0:
+        return False
+    memory.sms[sm, sms.BLOCKED] = NONE
+    return True
 
 
 def deliver(memory: Memory, node: int, now: int) -> None:

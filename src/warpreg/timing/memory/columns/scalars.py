@@ -29,5 +29,5 @@ OUTBOX = _Word(16)  # first row of its outbox; the first word of that row is the
 OUTBOX_ROWS = _Word(17)  # rows of an outbox
 SPENT = _Word(18)  # processor cycles spent in functions of the memory model, in a run that measures them
 CALLS = _Word(19)  # calls of those functions
-NEXT_ANSWER = _Word(20)  # with contention: the first answer since memory began to look ahead
+NEXT_ANSWER = _Word(20)  # with contention, since memory began to look ahead: the first answer or unblocked SM
 COUNT = 21
