@@ -101,7 +101,7 @@ class CoreRecipe:
             replaced[opened_core] = bare(widths(c), IN_FRONT, machine)
             replaced[opened_memory] = bare(widths(memory), (), system)
         try:
-            return Recipe(with_designs, replaced, self.hooks, self._check, self.mode).build(arguments)
+            return Recipe(with_designs, replaced, self.hooks, self._check, self.mode, selects=True).build(arguments)
         except CompileError as error:
             raise DesignError(self._blamed(error.error)) from error
 
