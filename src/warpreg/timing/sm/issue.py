@@ -236,8 +236,7 @@ def _enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
         written = c.code[pc, code.NEED + words + word]
         c.rows[warp, warps.BUSY + word] |= written
         if kind != 0:
-            c.rows[warp, warps.BUSY + warps.SLOW_SET * words + word] |= written
-            c.rows[warp, warps.BUSY + (warps.SLOW_SET + (kind & code.CLASS_BITS)) * words + word] |= written
+            c.rows[warp, warps.BUSY + (kind & code.CLASS_BITS) * words + word] |= written
             if kind & code.LONG_BIT != 0:
                 c.rows[warp, warps.BUSY + warps.LONG_SET * words + word] |= written
 

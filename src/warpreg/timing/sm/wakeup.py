@@ -53,11 +53,9 @@ def slowest(c: Core, warp: WarpRow) -> int:
     if head == NONE or not _waits_for(c, warp, head, warps.BUSY):
         return -1
     words = c.machine[machine.WORDS]
-    if not _waits_for(c, warp, head, warps.BUSY + warps.SLOW_SET * words):
-        return 0
-    found = len(causes.WAITS) - 1
-    while not _waits_for(c, warp, head, warps.BUSY + (warps.SLOW_SET + found) * words):
-        found -= 1
+    found = 0
+    for kind in range(1, len(causes.WAITS)):
+        found = kind if _waits_for(c, warp, head, warps.BUSY + kind * words) else found
     if ports.is_two_level(c) and _waits_for(c, warp, head, warps.BUSY + warps.LONG_SET * words):
         found |= code.LONG_BIT
     return found

@@ -191,8 +191,7 @@ def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
     kind = c.code[pc, code.WAIT_CLASS]
     c.rows[warp, column] &= others
     if kind != 0:
-        c.rows[warp, column + warps.SLOW_SET * words] &= others
-        c.rows[warp, column + (warps.SLOW_SET + (kind & code.CLASS_BITS)) * words] &= others
+        c.rows[warp, column + (kind & code.CLASS_BITS) * words] &= others
         if kind & code.LONG_BIT != 0:
             c.rows[warp, column + warps.LONG_SET * words] &= others
 

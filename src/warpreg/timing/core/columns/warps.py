@@ -51,11 +51,9 @@ NUMBER = _Word(40)  # its slot, counted over all SMs: the index that hooks use
 BUSY = _Word(41)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
-BUSY_SETS = 7
-"""Sets of cells in the scoreboard: all, those of wait classes other than 0, those of classes 1 to 4, those with a long
-latency.
-"""
-SLOW_SET, LONG_SET = 1, 6
+BUSY_SETS = 6
+"""Sets of cells in the scoreboard: all, those of wait classes 1 to 4, those with a long latency."""
+LONG_SET = 5
 
 HERE, WAITING, REACH_SHIFT = 1, 2, 2
 """PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
