@@ -164,31 +164,39 @@ def cell(value: Any) -> str:
 class Steps:
     """Progress through steps; shown on the error stream, if that is a terminal, after a second."""
 
-    def __init__(self, progress: Progress, total: int | None) -> None:
+    def __init__(self, progress: Progress | None = None, total: int | None = None) -> None:
         self._progress = progress
-        self._task = progress.add_task("", total=total)
+        self._task = None if progress is None else progress.add_task("", total=total)
         self._doing = ""
 
     def begin(self, description: str) -> None:
         """Describe the current step."""
         self._doing = description
-        self._progress.update(self._task, description=description)
+        self._describe(description)
 
     def fraction(self, done: float) -> None:
         """Report the finished fraction of the current launch, from 0 to 1."""
-        self._progress.update(self._task, description=f"{self._doing} {done:4.0%}")
+        self._describe(f"{self._doing} {done:4.0%}")
 
     def done(self, number: int = 1) -> None:
         """Count steps as finished."""
-        self._progress.advance(self._task, number)
+        if self._progress is not None and self._task is not None:
+            self._progress.advance(self._task, number)
+
+    def _describe(self, description: str) -> None:
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=description)
 
 
 @contextmanager
 def steps(total: int | None = None) -> Iterator[Steps]:
     """Progress over ``total`` steps, or a spinner if the number is not known."""
+    stream = Console(stderr=True)
+    if not stream.is_terminal:
+        yield Steps()
+        return
     from rich import progress as rich
 
-    stream = Console(stderr=True)
     progress = rich.Progress(
         rich.SpinnerColumn(),
         rich.TextColumn("{task.description}"),
@@ -197,7 +205,6 @@ def steps(total: int | None = None) -> Iterator[Steps]:
         *([rich.TextColumn("left:"), rich.TimeRemainingColumn()] if total else []),
         console=stream,
         transient=True,
-        disable=not stream.is_terminal,
     )
     timer = threading.Timer(PATIENCE_S, progress.start)
     timer.daemon = True

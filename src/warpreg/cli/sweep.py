@@ -55,9 +55,8 @@ def command(
     """
     if sum((as_json, as_csv)) > 1 or sum((listing, status)) > 1:
         raise click.UsageError("--json and --csv exclude each other, and so do --list and --status")
-    if executor == PROCESSES and processes != 1 and not (listing or status):
-        begin()
-    from warpreg.cli import sweep_rows  # takes as long as the workers' own imports, which have begun
+    begin()
+    from warpreg.cli import sweep_rows  # takes a third of a second
     from warpreg.experiments.sweep.errors import SweepError
     from warpreg.experiments.sweep.study_file import read_study
     from warpreg.experiments.sweep.sweep import batch_of, swept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,9 +164,16 @@ def load(name_or_path: str | Path) -> Machine:
 
     Raises ``UnknownNameError`` for an unknown name and ``MachineError`` for an invalid file.
     """
-    document = Document(sourced.find("machine", FOLDER, name_or_path), MachineError, FOLDER)
+    path = sourced.find("machine", FOLDER, name_or_path)
+    return _read(path, path.read_bytes() if path.is_file() else b"")
+
+
+@functools.lru_cache(maxsize=32)
+def _read(path: Path, content: bytes) -> Machine:
+    """Parse a file; ``content`` is part of the cache key, so an edited file is read again."""
+    document = Document(path, MachineError, FOLDER)
     document.only(SECTIONS)
-    path = document.section("operand_path", OperandPath)
+    operand_path = document.section("operand_path", OperandPath)
     pipes, worker = read_pipes(document)
     machine = Machine(
         name=document.path.stem,
@@ -173,8 +181,8 @@ def load(name_or_path: str | Path) -> Machine:
         chip=document.section("chip", Chip),
         sm=document.section("sm", Sm),
         schedulers=document.section("schedulers", Schedulers),
-        operand_path=path,
-        collectors=read_collectors(document, path, worker),
+        operand_path=operand_path,
+        collectors=read_collectors(document, operand_path, worker),
         register_file=document.section("register_file", RegisterFile),
         pipes=pipes,
         worker=worker,

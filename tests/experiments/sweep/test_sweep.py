@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.experiments.sweep.conftest import StudyFolder
 
 from warpreg.cache import store
 from warpreg.cli import main
-from warpreg.experiments.sweep import executors
+from warpreg.experiments.sweep import executors, processes
 from warpreg.experiments.sweep.batch import kept
 from warpreg.experiments.sweep.sweep import swept
 from warpreg.experiments.sweep.work import finish, tasks_of
@@ -137,3 +138,30 @@ def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatc
     found = capsys.readouterr().err
     assert found.startswith("warpreg: tcp://127.0.0.1:1: no scheduler answers: ")
     assert found.count("\n") == 1
+
+
+def test_first_tasks_begin_with_different_designs(study: StudyFolder) -> None:
+    designs = "".join(f'[[designs]]\nname = "{name}"\n' for name in ("rfc", "rfc-lrf"))
+    file = study.write(f'workloads = ["vector-add", "reduction"]\nsizes = "tiny"\n{designs}')
+    assert [list(task.cells) for task in tasks_of(study.batch(file), range(1, 5), 2)] == [[1, 2], [4, 3]]
+
+
+def test_tasks_of_designs_that_none_has_begun_with_come_first(study: StudyFolder) -> None:
+    entries = "parameters = { entries = { low = 1, high = 4, step = 1 } }"
+    designs = "".join(f'[[designs]]\nname = "{name}"\n{entries}\n' for name in ("rfc", "rfc-lrf"))
+    file = study.write(f'workloads = ["vector-add"]\nsizes = "tiny"\n{designs}')
+    tasks = tasks_of(study.batch(file), range(1, 9), 4)
+    assert [list(task.cells) for task in tasks] == [[1, 2], [5, 6], [3, 4], [7, 8]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="copies of the process are made on Linux")
+def test_workers_that_are_copies_give_the_rows_of_one_process(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = study.batch(study.seeds(4))
+    alone = swept(batch, workers=1)
+    study.forget(batch.keys)
+    monkeypatch.setattr(processes, "_is_command", True)
+    assert processes.starting().get_start_method() == "fork"
+    assert swept(batch, workers=2) == alone
+    assert study.runs == 8

@@ -72,9 +72,8 @@ def collector_entries(design: str, program: Program, window: int, entries: int) 
     Raises DesignError if they cannot hold the source registers of every instruction.
     """
     found = entries or 4 * window
-    most = max(
-        (np.unique(program.source[first:end]).size for first, end in pairwise(program.source_start.tolist())), default=0
-    )
+    sources = program.source.tolist()
+    most = max((len(set(sources[first:end])) for first, end in pairwise(program.source_start.tolist())), default=0)
     if window > 1 and found < most:
         raise DesignError(f"{design}: entries expects at least {most}, the sources of one instruction, found {found}")
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting, attempts
+from warpreg.experiments.runs.comparison import Counting, Setting, attempts
 from warpreg.experiments.runs.counting import How
 from warpreg.experiments.runs.row import Failure, Parameters, Row
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
@@ -68,7 +68,7 @@ class Share:
         named = [whole.designs[place] for place in self.designs]
         choices = [Choice.load(design, values, unchecked=whole.unchecked) for design, values in named]
         try:
-            found = attempts(whole.making.run(self.name), choices, setting, whole.how)
+            found = attempts(Counting(whole.making.run(self.name), setting.machine, whole.how), choices, setting)
             return [_kept(row, key) for row, key in zip(found, self.keys, strict=True)]
         except WarpregError as error:
             return [Failure(self.name, str(error))]

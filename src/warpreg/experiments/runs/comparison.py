@@ -65,27 +65,27 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | No
     EnergyError, before anything is counted, for a design that the technology cannot price.
     """
     setting.check(choices)
-    counts = _Counts(run, setting, how or Replayed())
+    counting = Counting(run, setting.machine, how or Replayed())
     for choice in choices:
-        yield row(run, choice, setting, counts.of(choice), counts.plain, counts.how.options)
+        yield row(run, choice, setting, counting.of(choice), counting.plain, counting.how.options)
 
 
-def attempts(run: Run, choices: Sequence[Choice], setting: Setting, how: How) -> Iterator[Row | Failure]:
+def attempts(counting: Counting, choices: Sequence[Choice], setting: Setting) -> Iterator[Row | Failure]:
     """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
     be counted.
     """
-    counts = _Counts(run, setting, how)
+    run = counting.run
     for choice in choices:
         try:
-            found = counts.of(choice)
+            found = counting.of(choice)
         except WarpregError as error:
             if choice.design.name == BASELINE:
                 raise
             yield _failure(run, choice, error)
             continue
-        plain = counts.plain
+        plain = counting.plain
         try:
-            yield row(run, choice, setting, found, plain, how.options)
+            yield row(run, choice, setting, found, plain, counting.how.options)
         except WarpregError as error:
             yield _failure(run, choice, error)
 
@@ -94,21 +94,22 @@ def _failure(run: Run, choice: Choice, error: WarpregError) -> Failure:
     return Failure(run.name, str(error), choice.design.name, choice.values, choice.design.defaults)
 
 
-@dataclass(frozen=True)
-class _Counts:
+@dataclass(frozen=True, eq=False)
+class Counting:
     """Counts of designs on a run; those of the plain MRF once, when they are needed."""
 
     run: Run
-    setting: Setting
+    machine: Machine
     how: How
 
     @functools.cached_property
     def plain(self) -> Counted:
-        return self.how.count(self.run, Choice.load(BASELINE), self.setting.machine)
+        """The counts of the plain MRF."""
+        return self.how.count(self.run, Choice.load(BASELINE), self.machine)
 
     def of(self, choice: Choice) -> Counted:
         """The counts of a design."""
-        return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.setting.machine)
+        return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.machine)
 
 
 def row(

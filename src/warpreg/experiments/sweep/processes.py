@@ -1,8 +1,14 @@
-"""Worker processes of this machine: copies of one that has imported the package, where the system has such."""
+"""Worker processes of this machine: copies of one that has imported the package, where the system has such.
+
+A command's own process runs one thread when its workers start, so they are copies of it, with all that it has loaded.
+A process of the user may have threads that a copy would lack: its workers are copies of a process started for that.
+"""
 
 from __future__ import annotations
 
-from multiprocessing import forkserver, get_all_start_methods, get_context
+import sys
+import threading
+from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
 PROCESSES = "processes"
@@ -12,18 +18,24 @@ FORKSERVER = "forkserver"
 IMPORTED = "warpreg.experiments.sweep.warm"
 """What workers would each import first, which takes as long as some hundred small cells."""
 
+_is_command = False
+"""Whether this process is that of a command."""
+
+
+def begin() -> None:
+    """Say that this process is that of a command, whose workers may be copies of it."""
+    global _is_command
+    _is_command = sys.platform == "linux" and threading.active_count() == 1
+
 
 def starting() -> Any:
     """How worker processes start, as a context of `multiprocessing`."""
+    if _is_command:
+        import warpreg.experiments.sweep.warm  # noqa: F401
+
+        return get_context("fork")
     if FORKSERVER not in get_all_start_methods():
         return get_context("spawn")
     context = get_context(FORKSERVER)
     context.set_forkserver_preload([IMPORTED])
     return context
-
-
-def begin() -> None:
-    """Start the process that workers are copies of, so that it imports while this one plans."""
-    if FORKSERVER in get_all_start_methods():
-        starting()
-        forkserver.ensure_running()

@@ -49,12 +49,15 @@ def swept(
             found[number] = known
     done(len(found))
     missing = [number for number in wanted if number not in found]
-    for results in distributed(tasks_of(batch, missing, workers or _workers(where)), where, workers):
+    for results in distributed(tasks_of(batch, missing, _at_once(where, workers)), where, workers):
         found |= results
         done(len(results))
     return [batch.row(number, found[number]) for number in wanted]
 
 
-def _workers(where: str) -> int:
-    """How many workers tasks are cut for where the user does not say it."""
-    return os.cpu_count() or 1 if where == PROCESSES else MANY
+def _at_once(where: str, workers: int | None) -> int:
+    """How many tasks are measured at once: no more than this machine has processors, since workers compute only."""
+    if where != PROCESSES:
+        return workers or MANY
+    processors = os.cpu_count() or 1
+    return min(workers or processors, processors)

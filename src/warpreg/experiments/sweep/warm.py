@@ -1,4 +1,4 @@
-"""Loads what every worker of a sweep needs, once for all workers (`processes`), while the sweep is planned."""
+"""Loads what every worker of a sweep needs, once for all workers (`processes`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.experiments.sweep import work  # noqa: F401
 from warpreg.experiments.sweep.batch import package
-from warpreg.ir.opcodes import OPCODES
 from warpreg.simt.llvm.object_code import identity
 
 code_version()
@@ -25,7 +24,4 @@ Choice.load(BASELINE)
 gpu.load(DEFAULT_MACHINE)
 energy.load(DEFAULT_TECHNOLOGY)
 numpy.random.default_rng()
-for opcode in OPCODES:
-    opcode.pattern.fullmatch("")  # compiled when it is first used
-gc.collect()
 gc.freeze()  # what is loaded is searched for garbage in no worker

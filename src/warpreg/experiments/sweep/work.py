@@ -10,13 +10,13 @@ import functools
 import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 import warpreg
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting, attempts
+from warpreg.experiments.runs.comparison import Counting, Setting, attempts
 from warpreg.experiments.runs.counting import How, Timed
 from warpreg.experiments.runs.row import Failure
 from warpreg.experiments.runs.run import Run
@@ -24,6 +24,7 @@ from warpreg.experiments.studies.study import BREAKS
 from warpreg.experiments.sweep import batch
 from warpreg.experiments.sweep.batch import Batch, Keys
 from warpreg.experiments.sweep.cells import Cell, Made
+from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
 
@@ -53,34 +54,43 @@ class Task:
 
 
 def tasks_of(whole: Batch, numbers: Sequence[int], workers: int) -> list[Task]:
-    """Tasks for these cells, in their order but for the first cell of each design: workers compile different cores.
+    """Tasks for these cells.  The first ones begin with different designs, so that workers compile different cores.
 
     Tasks become smaller towards the end, so that all workers finish together.
     """
-    firsts = _first_of_each_design(whole, numbers) if workers > 1 else []
-    tasks = [_task(whole, [number]) for number in firsts]
-    taken = set(firsts)
-    rest = [number for number in numbers if number not in taken]
-    least = max(1, min(SMALLEST, len(rest) // workers))
-    left = len(rest)
-    for _, group in groupby(rest, lambda number: whole.cells[number - 1].made):
+    tasks: list[list[int]] = []
+    least = max(1, min(SMALLEST, len(numbers) // workers))
+    left = len(numbers)
+    for _, group in groupby(numbers, lambda number: whole.cells[number - 1].made):
         same = list(group)
         most = LARGEST_TIMED if isinstance(whole.cells[same[0] - 1].how, Timed) else LARGEST
         while same:
             size = min(most, max(least, left // (2 * workers)))
-            tasks.append(_task(whole, same[:size]))
+            tasks.append(_turned(whole, same[:size], len(tasks) if workers > 1 else 0))
             left -= len(same[:size])
             same = same[size:]
-    return tasks
+    return [_task(whole, numbers) for numbers in _different_first(whole, tasks)]
 
 
-def _first_of_each_design(whole: Batch, numbers: Sequence[int]) -> list[int]:
-    """The first cell of each design on each machine, if there are several, and more cells."""
-    firsts: dict[tuple[str, str], int] = {}
-    for number in numbers:
-        cell = whole.cells[number - 1]
-        firsts.setdefault((cell.design, cell.machine), number)
-    return list(firsts.values()) if 1 < len(firsts) < len(numbers) else []
+def _core(whole: Batch, number: int) -> tuple[str, str]:
+    """What a cell needs compiled: its design on its machine."""
+    cell = whole.cells[number - 1]
+    return cell.design, cell.machine
+
+
+def _turned(whole: Batch, numbers: list[int], turn: int) -> list[int]:
+    """The cells of a task, beginning with another design at each ``turn``."""
+    cores = [_core(whole, number) for number in numbers]
+    starts = [place for place, core in enumerate(cores) if core != cores[place - 1]]
+    start = starts[turn % len(starts)] if starts else 0
+    return numbers[start:] + numbers[:start]
+
+
+def _different_first(whole: Batch, tasks: list[list[int]]) -> list[list[int]]:
+    """The tasks, those first that begin with a design that none before them begins with."""
+    firsts = {_core(whole, numbers[0]): place for place, numbers in reversed(list(enumerate(tasks)))}
+    first = sorted(firsts.values())
+    return [tasks[place] for place in dict.fromkeys([*first, *range(len(tasks))])]
 
 
 def _task(whole: Batch, numbers: Sequence[int]) -> Task:
@@ -127,9 +137,11 @@ def _measured(cells: Mapping[int, Cell], task: Task) -> dict[int, Found]:
     for (made, machine, technology, how), group in groupby(cells.items(), lambda item: _shared(item[1])):
         numbers = [number for number, _ in group]
         try:
-            run = _run(made, batch.workload_identity(made.workload), record)
+            latest = _run(made, batch.workload_identity(made.workload), record)
             setting = Setting.load(machine, technology)
-            for number, result in _results(run, [(number, cells[number]) for number in numbers], setting, how, task):
+            counting = latest.counting(setting.machine, how)
+            named = [(number, cells[number]) for number in numbers]
+            for number, result in _results(counting, named, setting, task):
                 found[number] = result
         except BREAKS as error:
             found |= {number: told(error) for number in numbers if number not in found}
@@ -137,7 +149,7 @@ def _measured(cells: Mapping[int, Cell], task: Task) -> dict[int, Found]:
 
 
 def _results(
-    run: Run, cells: Sequence[tuple[int, Cell]], setting: Setting, how: How, task: Task
+    counting: Counting, cells: Sequence[tuple[int, Cell]], setting: Setting, task: Task
 ) -> Iterator[tuple[int, Found]]:
     """The result of each cell of a run, kept before it is yielded."""
     possible = []
@@ -149,7 +161,7 @@ def _results(
             yield number, str(error)
         else:
             possible.append((number, choice))
-    rows = attempts(run, [choice for _, choice in possible], setting, how)
+    rows = attempts(counting, [choice for _, choice in possible], setting)
     for (number, _), row in zip(possible, rows, strict=True):
         if isinstance(row, Failure):
             yield number, row.message
@@ -171,10 +183,22 @@ def _record(cells: Any, unchecked: bool) -> Record:
     return Record(path=True, addresses=any(isinstance(one.how, Timed) for one in every), widths=widths)
 
 
+@dataclass(frozen=True, eq=False)
+class _Latest:
+    """A run, and the counts of its plain register file on each machine."""
+
+    run: Run
+    _countings: dict[tuple[str, How], Counting] = field(default_factory=dict)
+
+    def counting(self, machine: Machine, how: How) -> Counting:
+        """Counts on a machine, which have those of the plain register file from the task before."""
+        return self._countings.setdefault((machine.digest, how), Counting(self.run, machine, how))
+
+
 @functools.lru_cache(maxsize=1)
-def _run(made: Made, identity: tuple[str, ...], record: Record) -> Run:
+def _run(made: Made, identity: tuple[str, ...], record: Record) -> _Latest:
     """The latest run, which the next task may need too; ``identity`` is that of the workload's files."""
-    return made.making(record).run(made.workload)
+    return _Latest(made.making(record).run(made.workload))
 
 
 def told(error: BaseException) -> str:
