@@ -154,6 +154,13 @@ def test_tasks_of_designs_that_none_has_begun_with_come_first(study: StudyFolder
     assert [list(task.cells) for task in tasks] == [[1, 2], [5, 6], [3, 4], [7, 8]]
 
 
+def test_no_more_workers_start_than_there_are_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert [processes.at_once(workers) for workers in (None, 1, 2, 4)] == [3, 1, 2, 3]
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert [processes.at_once(workers) for workers in (None, 1, 4)] == [1, 1, 2]  # two: a death takes a worker only
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="copies of the process are made on Linux")
 def test_workers_that_are_copies_give_the_rows_of_one_process(
     study: StudyFolder, monkeypatch: pytest.MonkeyPatch

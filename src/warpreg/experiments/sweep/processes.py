@@ -6,6 +6,7 @@ A process of the user may have threads that a copy would lack: its workers are c
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from multiprocessing import get_all_start_methods, get_context
@@ -26,6 +27,16 @@ def begin() -> None:
     """Say that this process is that of a command, whose workers may be copies of it."""
     global _is_command
     _is_command = sys.platform == "linux" and threading.active_count() == 1
+
+
+def at_once(workers: int | None) -> int:
+    """How many of the workers that the user allows are started on this machine, by default one per processor.
+
+    They only compute, so no more than there are processors; but two, if several are allowed, so that a cell that kills
+    its process does not kill this one.
+    """
+    processors = os.cpu_count() or 1
+    return processors if workers is None else min(workers, max(2, processors))
 
 
 def starting() -> Any:

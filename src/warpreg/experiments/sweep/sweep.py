@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.cells import cells_of
 from warpreg.experiments.sweep.distribution import distributed
 from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.processes import PROCESSES
+from warpreg.experiments.sweep.processes import PROCESSES, at_once
 from warpreg.experiments.sweep.study_file import StudyFile
 from warpreg.experiments.sweep.work import tasks_of
 
@@ -49,15 +48,9 @@ def swept(
             found[number] = known
     done(len(found))
     missing = [number for number in wanted if number not in found]
-    for results in distributed(tasks_of(batch, missing, _at_once(where, workers)), where, workers):
+    if where == PROCESSES:
+        workers = at_once(workers)
+    for results in distributed(tasks_of(batch, missing, workers or MANY), where, workers):
         found |= results
         done(len(results))
     return [batch.row(number, found[number]) for number in wanted]
-
-
-def _at_once(where: str, workers: int | None) -> int:
-    """How many tasks are measured at once: no more than this machine has processors, since workers compute only."""
-    if where != PROCESSES:
-        return workers or MANY
-    processors = os.cpu_count() or 1
-    return min(workers or processors, processors)
