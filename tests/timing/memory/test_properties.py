@@ -13,7 +13,7 @@ from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, MESH, Driver,
 
 from warpreg.gpu.memory import MemorySystem
 from warpreg.timing import memory as m
-from warpreg.timing.memory.columns import cache_lines, channels, nodes, scalars, sms
+from warpreg.timing.memory.columns import cache_lines, cache_sets, channels, nodes, scalars, sms
 from warpreg.timing.memory.traffic import Traffic, drive, measure
 
 TINY = {"queue": 1}
@@ -57,8 +57,10 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
         assert memory.sms[sm, sms.UNDER_WAY] == memory.sms[sm, sms.MISSES] == memory.sms[sm, sms.RETURNS] == 0
     assert memory.scalars[scalars.EVENTS] == memory.scalars[scalars.IN_DAYS] == memory.scalars[scalars.QUEUED] == 0
     assert not any(memory.channels[channel, channels.BURSTS] for channel in range(len(memory.channels)))
-    for lines in (memory.lines1, memory.lines2):
-        assert not any(lines[line, cache_lines.BITS] & cache_lines.PENDING for line in range(len(lines)))
+    for lines, sets in ((memory.lines1, memory.sets1), (memory.lines2, memory.sets2)):
+        ways = len(lines) // len(sets)
+        used = (line for line in range(len(lines)) if line % ways < sets[line // ways, cache_sets.USED])
+        assert not any(lines[line, cache_lines.BITS] & cache_lines.PENDING for line in used)
     assert free_nodes(memory) == len(memory.nodes)
 
 
