@@ -1,11 +1,13 @@
 """Worker processes of this machine: copies of one that has imported the package, where the system has such.
 
-A command's own process runs one thread when its workers start, so they are copies of it, with all that it has loaded.
-A process of the user may have threads that a copy would lack: its workers are copies of a process started for that.
+A command's own process has no thread that its workers would miss, at most one that draws progress, so they are copies
+of it, with all that it has loaded.  A process of the user may have threads that a copy would lack: its workers are
+copies of a process started for that.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
@@ -42,8 +44,7 @@ def at_once(workers: int | None) -> int:
 def starting() -> Any:
     """How worker processes start, as a context of `multiprocessing`."""
     if _is_command:
-        import warpreg.experiments.sweep.warm  # noqa: F401
-
+        importlib.import_module(IMPORTED)
         return get_context("fork")
     if FORKSERVER not in get_all_start_methods():
         return get_context("spawn")

@@ -1,5 +1,5 @@
 """The arrays of an idle memory system, in two buffers: those of the second level, which may outlive a launch, and the
-others.
+others but for outboxes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Layout(NamedTuple):
 
 def idle(p: Words[Parameters], threads: int) -> Memory:
     """An idle memory system with these parameters, for so many ``threads``."""
-    made: dict[str, Any] = {"parameters": p}
+    made: dict[str, Any] = {"parameters": p, "outboxes": _outboxes(p, threads)}
     for layout in _layouts(tuple(array_of(p).tolist()), threads):
         made |= _in_buffer(layout)
     memory = Memory(**made)
@@ -117,6 +117,15 @@ def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
     return found + second if has_second_level else found
 
 
+def _outboxes(p: Words[Parameters], threads: int) -> Array:
+    """Empty outboxes for the requests of each thread, and some that are prefetched behind them; their pages are those
+    of the system, which are zero and mostly never touched.
+    """
+    requests = NODES_OF_SM * p[parameters.SMS] * p[parameters.OUTSTANDING] if p[parameters.MODEL] == CACHED else 0
+    each = 1 + requests + agenda.AHEAD if threads > 1 else 1
+    return np.zeros((threads * each, 2), np.int64)
+
+
 def _in_buffer(layout: Layout) -> dict[str, Any]:
     """The arrays by name."""
     buffer = room(layout.words + HOST_LINE)
@@ -132,13 +141,12 @@ def _in_buffer(layout: Layout) -> dict[str, Any]:
 def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
     """The layouts of both buffers for these parameters."""
     sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
-    is_fixed, is_cached = p[parameters.MODEL] == FIXED, p[parameters.MODEL] == CACHED
+    is_fixed = p[parameters.MODEL] == FIXED
     outstanding = sm_count * p[parameters.OUTSTANDING]
     sets1 = sm_count * p[parameters.SETS1] if p[parameters.HAS_L1] else 0
     sets2 = slice_count * p[parameters.SETS2]
     each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
     node_rows = 1 if is_fixed else _rows(each * outstanding)
-    outbox = 1 + NODES_OF_SM * outstanding * is_cached + agenda.AHEAD if threads > 1 else 1
     queue_count = p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * p[parameters.VIRTUAL_CHANNELS]
     cleared = (
         Field("scalars", (scalars.COUNT,)),
@@ -153,7 +161,6 @@ def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
         Field("queues", (_rows(queue_count), queues.COUNT)),
         Field("routers", (_rows(2 * p[parameters.ROUTERS]), ROUTER_FIELDS)),
         Field("counts", (_rows(sm_count), counts.COUNT)),
-        Field("outboxes", (threads * outbox, 2)),
     )
     as_they_are = (
         Field("lines1", (_rows(sets1 * p[parameters.WAYS1]), cache_lines.COUNT), np.int32),
