@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tests.timing.assembly import code
 from tests.timing.both_cores import Fast, fast, machine_with_memory
 from tests.timing.launches import Launched
+from tests.timing.memory.systems import CACHED
 from tests.timing.random_runs import Case, cases, launches
 from tests.timing.reference.machine import Banks, Sm
 from tests.timing.test_both_cores import machine_with
@@ -28,11 +29,16 @@ from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.run import Run, find_workload, run_workload
 from warpreg.gpu import Machine, load
-from warpreg.timing import TimingResult
+from warpreg.timing import TimingResult, memory
+from warpreg.timing.core.access_record import LOAD
+from warpreg.timing.core.columns import clock, machine, sms
+from warpreg.timing.core.columns import team as columns_of_team
 from warpreg.timing.launch import allocate, engine, simulate
 from warpreg.timing.launch.binding import Behaviour
 from warpreg.timing.launch.simulate import timed
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
+from warpreg.timing.memory.heap import new_node, room_for_sms
+from warpreg.timing.sm import team
 
 SMS = 3
 RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)
@@ -41,13 +47,14 @@ RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checke
 @pytest.fixture(autouse=True, scope="module")
 def often() -> Iterator[None]:
     """Interpreted threads take turns after a few instructions, not after milliseconds; the core often stops for more
-    thread blocks and more operations.
+    thread blocks and more operations, and SMs often change threads.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "FEED_BLOCKS", 1)
         patch.setattr(allocate, "OPS_PER_WARP", 1)
+        patch.setattr(team, "SHARED_EVERY", 1)
         yield
     sys.setswitchinterval(before)
 
@@ -164,3 +171,50 @@ def test_contention_and_checked_hooks_take_one_thread() -> None:
     assert count() == 2
     assert count("rtx3070") == 1
     assert count("gebhart", 2, checked) == 1
+
+
+def shared(issued: list[int], room: list[int], firsts: list[int]) -> list[int]:
+    """The first SMs of the threads after SMs have been shared; ``issued`` by SM, ``room`` by thread."""
+    words = np.zeros((1 + len(firsts), columns_of_team.COUNT), np.int64)
+    members, sm_count = len(firsts) - 1, len(issued)
+    words[1:, columns_of_team.FIRST_SM] = words[1:, columns_of_team.NEXT_FIRST_SM] = firsts
+    words[1:-1, columns_of_team.ROOM] = room
+    words[1, columns_of_team.ISSUED] = sum(issued)
+    table, one, gpu = (np.zeros(shape, np.int64) for shape in ((sm_count, sms.RIPE), clock.COUNT, machine.COUNT))
+    table[:, sms.SEQ], one[clock.MEMBERS], gpu[machine.SMS] = issued, members, sm_count
+    core: Any = SimpleNamespace(team=words, table=table, clock=one, machine=gpu)
+    team.share_sms(core)
+    return words[1:, columns_of_team.FIRST_SM].tolist()
+
+
+@pytest.mark.parametrize(
+    ("issued", "expected"),
+    [
+        ([10, 10, 10, 10], [0, 2, 4]),
+        ([30, 10, 10, 10], [0, 1, 4]),  # of 60, the first thread takes 30
+        ([10, 10, 10, 30], [0, 3, 4]),
+        ([10, 10, 10], [0, 1, 3]),  # an SM that would exceed the half by as much as it lacks goes to the second thread
+        ([90, 0, 0, 0], [0, 1, 4]),  # each thread has an SM
+        ([0, 0, 0, 90], [0, 3, 4]),
+    ],
+)
+def test_threads_share_sms_by_what_they_issued(issued: list[int], expected: list[int]) -> None:
+    assert shared(issued, [4, 4], [0, 2, len(issued)]) == expected
+
+
+def test_three_threads_share_sms() -> None:
+    """Of 120 instructions, 40 each: SMs 0 and 1, SM 2, the others."""
+    assert shared([20, 20, 40, 10, 10, 20], [6, 6, 6], [0, 1, 2, 6]) == [0, 2, 3, 6]
+    assert shared([0, 0, 0, 0, 0, 90], [6, 6, 6], [0, 1, 2, 6]) == [0, 4, 5, 6]
+
+
+def test_a_thread_receives_no_sm_without_room_for_its_transactions() -> None:
+    assert shared([30, 10, 10, 10], [4, 2], [0, 2, 4]) == [0, 2, 4]
+
+
+def test_room_is_what_nodes_never_used_suffice_for() -> None:
+    """Three SMs with 64 transactions of two nodes each: after one node was used, those of two SMs are left for sure."""
+    leader, other = memory.members(memory.build(CACHED, 3, 1000.0, 100, 150, threads=2))
+    assert [room_for_sms(one) for one in (leader, other)] == [3, 3]
+    new_node(other, 0, LOAD, 0, 1, 0)
+    assert [room_for_sms(one) for one in (leader, other)] == [3, 2]

@@ -79,7 +79,14 @@ def retry(memory: Any, sm: SmRow, now: int) -> int:
     return now + 1
 
 
-MEMORY: tuple[Any, ...] = (accepts, joins, expect, send, look_ahead, settle, awaited, next_return, returned, retry)
+def room_for_sms(memory: Any) -> int:
+    """SMs that one of several threads can step, as far as room for their transactions is concerned."""
+    return 0
+
+
+MEMORY: tuple[Any, ...] = (
+    accepts, joins, expect, send, look_ahead, settle, awaited, next_return, returned, retry, room_for_sms,
+)  # fmt: skip
 """The ports that every memory model must fill."""
 
 

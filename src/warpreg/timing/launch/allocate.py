@@ -152,7 +152,7 @@ def _on_words(words: Array, m: MachineWords, table: Table, unit_count: int, thre
         sequences=np.zeros(max(1, sm_count * m[machine.COLLECTORS]), np.int64),
         clock=cast(Any, np.zeros(clock.COUNT, np.int64)),
         turns=np.full(sm_count, NEVER, np.int64),
-        team=cast(Any, np.zeros((1 + threads, team.COUNT), np.int64)),
+        team=cast(Any, np.zeros((2 + threads, team.COUNT), np.int64)),
     )
 
 

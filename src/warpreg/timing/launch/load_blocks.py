@@ -14,6 +14,8 @@ from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths
 from warpreg.trace import long_arrays
 
+LONG = 256
+"""Words from which on one piece of its own costs less than an index for each word.  Chosen, not measured."""
 BEHIND_VISITS = np.array([0, 0, 1, 1])
 """Which columns of the starts count from the end of the visits."""
 
@@ -100,10 +102,8 @@ def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[l
     ranges = ((warps.VISIT, warps.VISIT_END), (warps.RECORDS, warps.RECORDS_END))
     first = np.stack([slots[begin][present] for begin, _ in ranges], axis=1)
     lengths = np.stack([slots[end][present] for _, end in ranges], axis=1) - first
-    size = int(lengths.sum())
-    further = (lengths.cumsum() - lengths.reshape(-1)).reshape(-1, 2) - first
-    begins = first.reshape(-1)
-    pieces = [core.slab[begin:end] for begin, end in zip(begins, begins + lengths.reshape(-1), strict=True)]
+    pieces, begins = _copied(core.slab, first.reshape(-1), lengths.reshape(-1))
+    further = begins.reshape(-1, 2) - first
     for column in (warps.VISIT, warps.VISIT_END):
         slots[column][present] += further[:, 0]
     for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
@@ -115,4 +115,17 @@ def _keep_resident(core: Core, operations: Sequence[tuple[int, int]]) -> tuple[l
         by = moved[(taken[ops.WARP] - core.machine[machine.FIRST_WARP]) // core.machine[machine.WARP_ROW]]
         for column_of_op in (ops.RECORD, ops.CURSOR):
             taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
-    return pieces, size
+    return pieces, int(lengths.sum())
+
+
+def _copied(slab: Array, begins: Array, lengths: Array) -> tuple[list[Array], Array]:
+    """Pieces that contain so many words of ``slab`` from each of ``begins`` on, and where these begin in the pieces."""
+    is_long = lengths >= LONG
+    order = np.argsort(is_long, kind="stable")
+    found = np.empty_like(begins)
+    found[order] = lengths[order].cumsum() - lengths[order]
+    short = order[: np.count_nonzero(~is_long)]
+    from_where = np.repeat((begins - found)[short], lengths[short])
+    pieces = [slab[from_where + np.arange(from_where.size)]]
+    ends = begins + lengths
+    return pieces + [slab[begins[one] : ends[one]] for one in order[short.size :]], found

@@ -155,7 +155,7 @@ def timed(
     engine = Engine(
         kernel,
         machine,
-        timed_blocks if count == 1 else ahead(timed_blocks),
+        timed_blocks if count == 1 else ahead(timed_blocks, blocks_timed),
         outside,
         resident=place.blocks,
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),

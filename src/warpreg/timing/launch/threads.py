@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, team
-from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, SmRow, TeamRow, array_of
+from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, TeamRow, array_of
 from warpreg.timing.core.rows import op_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STOPPED, STUCK
@@ -72,10 +72,12 @@ class Threads:
         self._fresh = [(member * room, (member + 1) * room) for member in range(count)]
         self._full: list[tuple[int, int]] = []
         self.seconds = 0.0
-        ends = [round(busy * member / count) for member in range(count)] + [int(core.machine[machine.SMS])]
+        sm_count = int(core.machine[machine.SMS])
+        firsts = [busy * member // count for member in range(count)] + [sm_count]
+        words = WholeColumns[TeamRow](array_of(core.team))
+        words[team.FIRST_SM][1:] = words[team.NEXT_FIRST_SM][1:] = firsts
         for member, one in enumerate(self.cores):
             one.clock[clock.MEMBER] = member
-            one.clock[clock.FIRST_SM], one.clock[clock.END_SM] = SmRow(ends[member]), ends[member + 1]
             one.clock[clock.FRESH_OP] = _row(core, self._fresh[member][0])
         core.team[team.COMMON, team.WINDOW] = SHORTEST_WINDOW
 

@@ -37,6 +37,7 @@ class Functions(NamedTuple):
     look_ahead: Callable[..., Any]
     settle: Callable[..., Any]
     awaited: Callable[..., Any]
+    room_for_sms: Callable[..., Any]
 
 
 _FIXED = Functions(
@@ -52,6 +53,7 @@ _FIXED = Functions(
     fixed.look_ahead,
     fixed.settle,
     fixed.awaited,
+    fixed.room_for_sms,
 )
 _CACHED = Functions(
     first_level.accepts,
@@ -66,6 +68,7 @@ _CACHED = Functions(
     cached.look_ahead,
     answers.settle,
     answers.awaited,
+    heap.room_for_sms,
 )
 _CONTENTION = _CACHED._replace(
     advance=contention.advance,

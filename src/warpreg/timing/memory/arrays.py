@@ -36,14 +36,12 @@ from warpreg.timing.memory.columns.dram_banks import DramBanks
 from warpreg.timing.memory.columns.parameters import Parameters
 from warpreg.timing.memory.columns.slices import Slices
 from warpreg.timing.memory.columns.sms import Sms
-from warpreg.timing.memory.heap import SPARE_RETURNS
+from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
 from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
 
 WORD_BYTES = 8
 NODES_PER_TRANSACTION = 4
 """Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
-NODES_OF_SM = 2
-"""Those of them that the thread of its SM allocates and releases."""
 LAYOUTS = 16
 """Memory systems whose layout is kept."""
 
@@ -91,6 +89,7 @@ def idle(p: Words[Parameters], threads: int) -> Memory:
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
     memory.scalars[scalars.DRAM_AT] = NEVER
     memory.scalars[scalars.FREE_NODE] = NONE
+    memory.scalars[scalars.NODES_OF_SMS] = NODES_OF_SM * p[parameters.SMS] * p[parameters.OUTSTANDING]
     memory.scalars[scalars.MEMBERS], memory.scalars[scalars.OUTBOX_ROWS] = threads, len(memory.outboxes) // threads
     return memory
 
@@ -106,6 +105,7 @@ def members(memory: Memory) -> list[Memory]:
         own = leader.copy()
         own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
         own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
+        own[scalars.NODES_OF_SMS] += own[scalars.FRESH_NODE]
         found.append(memory._replace(scalars=cast(Any, own)))
     return found
 

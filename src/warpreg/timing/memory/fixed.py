@@ -69,3 +69,8 @@ def next_event(memory: Memory, now: int) -> int:
 def awaited(memory: Memory, sm: int) -> int:
     """Unknown."""
     return NONE
+
+
+def room_for_sms(memory: Memory) -> int:
+    """All: each SM has rows of its own."""
+    return memory.parameters[parameters.SMS]

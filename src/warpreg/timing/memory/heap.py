@@ -6,6 +6,8 @@ from warpreg.timing.core.columns.typed import NEVER, NONE, Array
 from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sms
 from warpreg.timing.memory.layout import Memory
 
+NODES_OF_SM = 2
+"""Nodes of a transaction that the thread of its SM allocates: its own and the request of the first level."""
 ORDER_BITS = 24
 SPARE_RETURNS = 4
 """Unused rows between the returns of two SMs, so that the first ones are in different sets of a cache of the host."""
@@ -124,6 +126,12 @@ def free_node(memory: Memory, node: int) -> None:
     """Release a node to the free list."""
     memory.nodes[node, nodes.NEXT] = memory.scalars[scalars.FREE_NODE]
     memory.scalars[scalars.FREE_NODE] = node
+
+
+def room_for_sms(memory: Memory) -> int:
+    """SMs for whose transactions the nodes that this thread has never used suffice, whoever releases its other ones."""
+    unused = memory.scalars[scalars.NODES_OF_SMS] - memory.scalars[scalars.FRESH_NODE]
+    return unused // (NODES_OF_SM * memory.parameters[parameters.OUTSTANDING])
 
 
 def sectors_in(mask: int) -> int:

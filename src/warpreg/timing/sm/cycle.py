@@ -10,7 +10,7 @@ from warpreg.timing.core.columns.team import COMMON, NEXT_BLOCK
 from warpreg.timing.core.columns.typed import NEVER, NONE, SmRow
 from warpreg.timing.core.inflight import next_due
 from warpreg.timing.core.prefetch import prefetch
-from warpreg.timing.core.rows import following, scheduler_at, sms_from
+from warpreg.timing.core.rows import following, scheduler_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, GOING, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
 from warpreg.timing.sm import team
@@ -37,7 +37,7 @@ def run(c: Core, memory: Any, d: Any) -> int:
     while True:
         status = _step_all(c, memory, d)
         if status == DONE:
-            status = team.arrive(c, _soonest(c, memory))
+            status = team.arrive(c, _soonest(c, memory), ports.room_for_sms(memory))
         if status == DONE:
             status = _look_ahead(c, memory)
         if status != GOING:
@@ -56,6 +56,7 @@ def _look_ahead(c: Core, memory: Any) -> int:
         return STUCK
     if c.machine[machine.IN_STEP] != 0:
         until = min(until, max(before, _soonest(c, memory)) + 1)
+    team.share_sms(c)
     team.go_on(c, team.end_of_window(c, max(before, soonest), until))
     return GOING
 
@@ -63,14 +64,15 @@ def _look_ahead(c: Core, memory: Any) -> int:
 def _soonest(c: Core, memory: Any) -> int:
     """The earliest cycle in which an SM of this thread must be stepped, as far as known."""
     soonest = NEVER
-    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
+    for sm in team.own_sms(c):
         soonest = min(soonest, c.table[sm, sms.DUE], ports.next_return(memory, sm))
     return soonest
 
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
     """Step each SM of this thread up to UNTIL; SMs with room receive thread blocks by cycle, then by SM."""
-    sm = c.clock[clock.FIRST_SM]
+    member = c.clock[clock.MEMBER]
+    sm, end = team.first_sm(c, member), team.first_sm(c, member + 1)
     is_first_pass = True
     c.clock[clock.REST] = NONE
     while True:
@@ -88,7 +90,7 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
             return status
         if is_first_pass:
             sm = following(sm)
-            is_first_pass = sm < c.clock[clock.END_SM]
+            is_first_pass = sm < end
         if not is_first_pass:
             sm = team.next_in_turn(c)
             if sm == NONE:

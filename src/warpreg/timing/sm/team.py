@@ -10,9 +10,10 @@ Each thread steps consecutive SMs.  They interact through memory and through the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from warpreg.timing.core.columns import clock, machine, team
+from warpreg.timing.core.columns import clock, machine, sms, team
 from warpreg.timing.core.columns.typed import NEVER, NONE, Column, SmRow, TeamRow
 from warpreg.timing.core.rows import sms_from
 from warpreg.timing.core.state import Core
@@ -30,6 +31,13 @@ MANY, FEW = 4, 16
 `FEW` did.
 """
 
+SHARED_EVERY = 256
+"""Instructions of an SM, on average, until SMs may change threads again."""
+EVEN = 10
+"""They do only if a thread has issued more than its share, and a tenth of it: an SM that changes threads costs tens of
+microseconds, because its state is in the cache of another processor.  Neither constant changes a result.
+"""
+
 
 def row_of(member: int) -> TeamRow:
     """The row of a thread."""
@@ -40,6 +48,17 @@ def row_of(member: int) -> TeamRow:
 def turn_of(sm: SmRow, cycle: int) -> int:
     """A number for an SM in a cycle, in the order of dispatch."""
     return cycle << SM_BITS | sm
+
+
+def first_sm(c: Core, member: int) -> SmRow:
+    """The first SM of a thread; of the number of threads, the SM after the last one."""
+    return c.team[row_of(member), team.FIRST_SM]
+
+
+def own_sms(c: Core) -> Iterable[SmRow]:
+    """The SMs of this thread."""
+    member = c.clock[clock.MEMBER]
+    return sms_from(first_sm(c, member), first_sm(c, member + 1))
 
 
 def state_bound(c: Core, turn: int) -> None:
@@ -72,7 +91,7 @@ def next_in_turn(c: Core) -> SmRow:
     """
     first, rest = NEVER, turn_of(FIRST_SM, c.clock[clock.UNTIL])
     chosen: SmRow = NONE
-    for sm in sms_from(c.clock[clock.FIRST_SM], c.clock[clock.END_SM]):
+    for sm in own_sms(c):
         turn = c.turns[sm]
         if turn < first:
             rest = min(rest, first)
@@ -104,7 +123,7 @@ def await_turn(c: Core, sm: SmRow) -> int:
     return DONE
 
 
-def arrive(c: Core, soonest: int) -> int:
+def arrive(c: Core, soonest: int, room: int) -> int:
     """All SMs of this thread have been stepped: wait for the others, and, if not the leader, for its decision.
 
     Returns DONE in the leader once all have arrived, GOING in the others when they may go on, or STOPPED.
@@ -114,6 +133,8 @@ def arrive(c: Core, soonest: int) -> int:
     c.team[own, team.ENDED] = c.clock[clock.ENDED_BLOCKS]
     c.team[own, team.PROGRESS] = c.clock[clock.LAST_PROGRESS]
     c.team[own, team.SOONEST] = soonest
+    c.team[own, team.ISSUED] = c.clock[clock.INSTRUCTIONS]
+    c.team[own, team.ROOM] = room
     if members == 1:
         return DONE
     c.clock[clock.MEETINGS] += 1
@@ -157,6 +178,47 @@ def begin_window(c: Core) -> None:
     """After a meeting: know what the leader has decided."""
     c.clock[clock.UNTIL] = c.team[team.COMMON, team.UNTIL]
     c.clock[clock.NEXT_BLOCK] = c.team[team.COMMON, team.NEXT_BLOCK]
+
+
+def share_sms(c: Core) -> None:
+    """If the instructions since the last time are spread unevenly, the leader gives each thread SMs that have issued
+    about as many of them.
+    """
+    members, since, most = c.clock[clock.MEMBERS], 0, 0
+    for member in range(members):
+        own = c.team[row_of(member), team.ISSUED] - c.team[row_of(member), team.SHARED_AT]
+        since += own
+        most = max(most, own)
+    if members == 1 or since < SHARED_EVERY * c.machine[machine.SMS]:
+        return
+    for member in range(members):
+        c.team[row_of(member), team.SHARED_AT] = c.team[row_of(member), team.ISSUED]
+    _divide_sms(c, since)
+    if most * members * EVEN < since * (EVEN + 1):
+        return
+    for member in range(members):
+        begin, end = c.team[row_of(member), team.NEXT_FIRST_SM], c.team[row_of(member + 1), team.NEXT_FIRST_SM]
+        if end - begin > c.team[row_of(member), team.ROOM]:
+            return
+    for member in range(1, members):
+        c.team[row_of(member), team.FIRST_SM] = c.team[row_of(member), team.NEXT_FIRST_SM]
+
+
+def _divide_sms(c: Core, since: int) -> None:
+    """Find the next first SM of each thread: half of its instructions would exceed the share of the threads before.  Of
+    ``since`` instructions, each thread has the same share, and at least one SM.
+    """
+    members, sm_count = c.clock[clock.MEMBERS], c.machine[machine.SMS]
+    member, before = 1, 0
+    for sm in sms_from(FIRST_SM, sm_count):
+        own = c.table[sm, sms.SEQ] - c.table[sm, sms.SHARED_AT]
+        c.table[sm, sms.SHARED_AT] = c.table[sm, sms.SEQ]
+        exceeds = (2 * before + own) * members >= 2 * member * since
+        is_last = sm == sm_count - (members - member)
+        if member < members and (is_last or (exceeds and sm > c.team[row_of(member - 1), team.NEXT_FIRST_SM])):
+            c.team[row_of(member), team.NEXT_FIRST_SM] = sm
+            member += 1
+        before += own
 
 
 def ended_blocks(c: Core) -> int:

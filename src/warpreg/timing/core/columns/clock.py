@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpreg.gpu.pipes import PIPES
-from warpreg.timing.core.columns.typed import Clock, Column, OpRow, SmRow
+from warpreg.timing.core.columns.typed import Clock, Column, OpRow
 
 _Word = Column[Clock, int]
 
@@ -40,6 +40,4 @@ MEMBER = _Word(31 + len(PIPES))  # number of its thread; 0 is the leader
 MEMBERS = _Word(32 + len(PIPES))  # threads
 MEETINGS = _Word(33 + len(PIPES))  # meetings of the threads since they were started
 REST = _Word(34 + len(PIPES))  # first turn of its other SMs; NONE while no thread waits for turns
-FIRST_SM = Column[Clock, SmRow](35 + len(PIPES))  # first of the SMs that it steps
-END_SM = _Word(36 + len(PIPES))  # SM after the last one
-COUNT = 37 + len(PIPES)
+COUNT = 35 + len(PIPES)

@@ -30,4 +30,5 @@ OUTBOX_ROWS = _Word(17)  # rows of an outbox
 SPENT = _Word(18)  # processor cycles spent in functions of the memory model, in a run that measures them
 CALLS = _Word(19)  # calls of those functions
 NEXT_ANSWER = _Word(20)  # with contention, since memory began to look ahead: the first answer or unblocked SM
-COUNT = 21
+NODES_OF_SMS = _Word(21)  # node after those for transactions of the SMs of this thread
+COUNT = 22
