@@ -89,7 +89,7 @@ def read_counter(unused: int) -> int:
 
 def threads_speedup(run: Run, machine: Machine, instructions: int) -> float:
     """Seconds of a launch with one thread divided by those with two, the best turn of each: at least `REPEATS`, more of
-    a short launch, because the first ones use memory that the host has not used before.
+    a short launch, whose first turns are slower than later ones (docs/explanation/performance.md).
     """
     launch, window = largest(run, instructions)
     registers = demand_on(launch, machine)
