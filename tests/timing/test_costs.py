@@ -27,17 +27,17 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(sum(column.nbytes for column in core if isinstance(column, np.ndarray)))
         return core
 
-    monkeypatch.setattr(engine, "FEED_BLOCKS", 4)
+    monkeypatch.setattr(engine, "FEED_WORDS", 1)
     monkeypatch.setattr(engine, "more_blocks", more_blocks)
     return found
 
 
 def test_a_longer_run_takes_no_more_memory(sizes: list[int]) -> None:
-    """100 thread blocks come in 25 batches; behind none of them is more kept than behind the first three."""
+    """100 thread blocks come in 50 batches; behind none of them is more kept than behind the first three."""
     launched = Launched(code("ld.global.u32 R1, [R4]\nadd.s32 R2, R1, R1"), ((LOAD,),) * 100)
     run = fast(launched, machine_with_memory(Sm(slots=4), 20, 1, resident=4), 1, 4)
     assert run.result.warp_instructions == 200
-    assert len(sizes) == 25
+    assert len(sizes) == 50
     assert max(sizes[3:]) <= max(sizes[:3])
 
 

@@ -229,7 +229,7 @@ def test_held_loads_and_lanes_outlast_the_coming_of_more_thread_blocks(monkeypat
     launched = replace(launched, blocks=tuple((warp,) for block in launched.blocks for warp in block))
     once = agreed(launched, PLAIN, interval=4, resident=4, design=DESIGN)
     assert events(once, DESIGN)["held"] > 0
-    monkeypatch.setattr(engine, "FEED_BLOCKS", 1)
+    monkeypatch.setattr(engine, "FEED_WORDS", 1)
     assert agreed(launched, PLAIN, interval=4, resident=4, design=DESIGN).cycles == once.cycles
 
 

@@ -60,15 +60,47 @@ def test_other_banks_or_another_kernel_are_split_again() -> None:
     assert times_split(5, empty_trace(), lambda _: kernel([op("mov.u32", r(0), 1)]), always(32)) == 5
 
 
-def test_what_does_not_fit_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two batches of 64 bytes take 128."""
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Sets how many bytes are kept, of nothing so far."""
     monkeypatch.setattr(keeping, "_kept", type(keeping._kept)())
-    monkeypatch.setattr(keeping, "KEPT_BYTES", 2 * EIGHT_WORDS - 1)
+
+    def has(size: int) -> None:
+        monkeypatch.setattr(keeping, "KEPT_BYTES", size)
+
+    return has
+
+
+def test_what_does_not_fit_is_not_kept(room: Callable[[int], None]) -> None:
+    """Two batches of 64 bytes take 128."""
+    room(2 * EIGHT_WORDS - 1)
     assert times_split(4, empty_trace(), lambda _: MOVE, always(32)) == 4
-    monkeypatch.setattr(keeping, "KEPT_BYTES", 2 * EIGHT_WORDS)
+
+
+def test_what_is_timed_now_replaces_what_was_timed_before(room: Callable[[int], None]) -> None:
+    """There is room for one run.  Each is split twice, the first one again after the second has replaced it."""
+    room(2 * EIGHT_WORDS)
     first, second = empty_trace(), empty_trace()
     assert times_split(4, first, lambda _: MOVE, always(32)) == 2
-    assert times_split(4, second, lambda _: MOVE, always(32)) == 4
+    assert times_split(4, second, lambda _: MOVE, always(32)) == 2
+    assert times_split(3, first, lambda _: MOVE, always(32)) == 2
+
+
+def test_what_is_timed_in_turns_is_not_replaced(room: Callable[[int], None]) -> None:
+    """There is room for one of two runs: the first one stays, the second one is split each time."""
+    room(2 * EIGHT_WORDS)
+    first, second = empty_trace(), empty_trace()
+    splits = [times_split(1, one, lambda _: MOVE, always(32)) for _ in range(4) for one in (first, second)]
+    assert splits == [1, 1, 1, 1, 0, 1, 0, 1]
+
+
+def test_the_oldest_is_replaced_first(room: Callable[[int], None]) -> None:
+    """There is room for two of three runs."""
+    room(4 * EIGHT_WORDS)
+    runs = [empty_trace() for _ in range(3)]
+    for one in runs:
+        assert times_split(3, one, lambda _: MOVE, always(32)) == 2
+    assert [times_split(1, one, lambda _: MOVE, always(32)) for one in reversed(runs)] == [0, 0, 1]
 
 
 def test_a_part_of_them_is_not_kept() -> None:

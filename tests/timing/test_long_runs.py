@@ -37,7 +37,7 @@ def test_a_run_whose_data_is_in_files_has_the_same_result(
     in_memory = numbers(timing.simulate([launch], "gtx480", **options))
     monkeypatch.setattr(long_arrays, "IN_MEMORY_BYTES", 800)
     monkeypatch.setattr(long_arrays, "PAUSE_S", 0.0001)
-    monkeypatch.setattr("warpreg.timing.launch.engine.FEED_BLOCKS", 1)
+    monkeypatch.setattr("warpreg.timing.launch.engine.FEED_WORDS", 1)
     assert numbers(timing.simulate([launch], "gtx480", **options)) == in_memory
 
 

@@ -123,7 +123,7 @@ def test_slow_results_outlast_the_coming_of_more_thread_blocks(monkeypatch: pyte
     launched = warps(CHAIN, *([(load_of(128 * block),)] * (1 + block % 3) for block in range(30)))
     launched = replace(launched, blocks=tuple((warp,) for block in launched.blocks for warp in block))
     once = agreed(launched, A_SCHEDULER, interval=4, resident=4, design=design)
-    monkeypatch.setattr(engine, "FEED_BLOCKS", 1)
+    monkeypatch.setattr(engine, "FEED_WORDS", 1)
     assert agreed(launched, A_SCHEDULER, interval=4, resident=4, design=design).cycles == once.cycles
 
 

@@ -135,7 +135,7 @@ def test_widths_outlast_the_coming_of_more_thread_blocks(monkeypatch: pytest.Mon
     """A warp of each thread block, two resident; what is under way keeps its widths when the feed brings more."""
     launched = one_warp("ld.global.u32 R1, [R4.64]\nmov.b32 R2, R1", load_of(0))
     launched = replace(launched, blocks=launched.blocks * 9).with_widths(seed=3)
-    monkeypatch.setattr(engine, "FEED_BLOCKS", 1)
+    monkeypatch.setattr(engine, "FEED_WORDS", 1)
     design = miniature("narrow")
     run = agreed(launched, A_SCHEDULER, interval=3, resident=2, design=design)
     widths = [warp.widths for (warp,) in launched.blocks]

@@ -52,7 +52,7 @@ def often() -> Iterator[None]:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "FEED_BLOCKS", 1)
+        patch.setattr(engine, "FEED_WORDS", 1)
         patch.setattr(allocate, "OPS_PER_WARP", 1)
         patch.setattr(team, "SHARED_EVERY", 1)
         yield

@@ -9,17 +9,25 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.int64]
 
+BUFFERS = 8
+"""Those of two launches: launches with one thread and with two, which need larger ones, often alternate."""
+LARGEST = 2
+"""A buffer is not given for less than its size by this.  A large one is mostly untouched, so a new one is cheaper."""
+
 _pool: list[Array] = []
 
 
 def room(words: int) -> Array:
     """A buffer of at least ``words`` words, not cleared: the smallest one of the pool that suffices, or a new one."""
-    enough = [index for index, one in enumerate(_pool) if one.size >= words]
+    enough = [index for index, one in enumerate(_pool) if words <= one.size <= LARGEST * words]
     if not enough:
         return np.empty(words, np.int64)
     return _pool.pop(min(enough, key=lambda index: _pool[index].size))
 
 
 def keep(arrays: Iterable[Array]) -> None:
-    """Replace the contents of the pool by the buffers of these arrays that nothing else references."""
-    _pool[:] = [array.base for array in arrays if isinstance(array.base, np.ndarray)]
+    """Return the buffers of these arrays, which nothing else references, to the pool, in place of those that have been
+    there longest.
+    """
+    _pool.extend(array.base for array in arrays if isinstance(array.base, np.ndarray))
+    del _pool[:-BUFFERS]

@@ -1,6 +1,7 @@
 """Thread blocks of a recorded run that is timed more than once, such as under several designs, kept in memory.
 
-Those of a run that is timed once are not kept, and what is kept is bounded.
+Those of a run that is timed once are not kept, and what is kept is bounded: what has been asked for twice replaces what
+has not been asked for in between.
 """
 
 from __future__ import annotations
@@ -23,15 +24,23 @@ KEPT_BYTES = 128 << 20
 Options = tuple[Any, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Kept:
-    """The thread blocks of a run of ``kernel``; None if they have been asked for once."""
+    """The thread blocks of a run of ``kernel``, of so many ``bytes``; None if they are not kept.  ``asked``: number of
+    the last request for them.
+    """
 
     kernel: Kernel
-    batches: list[ThreadBlocks] | None
+    asked: int
+    batches: list[ThreadBlocks] | None = None
+    bytes: int = 0
+
+    def give_up(self) -> None:
+        self.batches, self.bytes = None, 0
 
 
 _kept: WeakKeyDictionary[Trace, dict[Options, _Kept]] = WeakKeyDictionary()
+_requests = itertools.count()
 
 
 def kept(
@@ -43,33 +52,42 @@ def kept(
     of_run = _kept.setdefault(run, {})
     found = of_run.get(options)
     if found is None or found.kernel is not kernel:
-        of_run[options] = _Kept(kernel, None)
+        of_run[options] = _Kept(kernel, next(_requests))
         return make()
+    before, found.asked = found.asked, next(_requests)
     if found.batches is not None:
         return iter(found.batches)
-    return _keeping(of_run, options, kernel, make())
+    return _keeping(found, before, make())
 
 
-def _keeping(
-    of_run: dict[Options, _Kept], options: Options, kernel: Kernel, batches: Iterator[ThreadBlocks]
-) -> Iterator[ThreadBlocks]:
-    """The batches, which are kept once all of them are there, if there is room."""
-    room = KEPT_BYTES - sum(map(_size, _all_kept()))
+def _keeping(own: _Kept, before: int, batches: Iterator[ThreadBlocks]) -> Iterator[ThreadBlocks]:
+    """The batches, which are kept once all of them are there, if there is room; they were asked for ``before``."""
     found: list[ThreadBlocks] = []
+    size, is_room = 0, True
     for batch in batches:
-        room -= _size(batch)
-        if room < 0:
-            found.clear()
-        else:
+        size += _size(batch)
+        is_room = is_room and _make_room(size, before)
+        if is_room:
             found.append(batch)
+        else:
+            found.clear()
         yield batch
-    if room >= 0:
-        of_run[options] = _Kept(kernel, found)
+    if is_room:
+        own.batches, own.bytes = found, size
 
 
-def _all_kept() -> Iterator[ThreadBlocks]:
-    every = (one.batches or () for of_run in _kept.values() for one in of_run.values())
-    return itertools.chain.from_iterable(every)
+def _make_room(size: int, before: int) -> bool:
+    """Whether there is room for so many bytes, if need be in place of what was not asked for since request ``before``,
+    the oldest first.
+    """
+    every = [one for of_run in _kept.values() for one in of_run.values() if one.batches is not None]
+    room = KEPT_BYTES - sum(one.bytes for one in every)
+    for one in sorted(every, key=lambda one: one.asked):
+        if room >= size or one.asked > before:
+            break
+        room += one.bytes
+        one.give_up()
+    return room >= size
 
 
 def _size(batch: ThreadBlocks) -> int:

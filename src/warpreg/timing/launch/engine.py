@@ -27,8 +27,8 @@ from warpreg.timing.launch.threads import Threads
 
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
-FEED_BLOCKS = 512
-"""Minimum number of thread blocks per request to the feed, which are kept beside the resident ones."""
+FEED_WORDS = 1 << 20
+"""Minimum size of the visits and records per request to the feed, which are kept beside those of resident blocks."""
 
 
 class Engine:
@@ -130,9 +130,9 @@ class Engine:
 
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""
-        least = max(FEED_BLOCKS, 2 * int(self.core.machine[machine.SMS]))
+        least = 2 * int(self.core.machine[machine.SMS])
         found = Gathered()
-        while found.count < least:
+        while found.count < least or found.size < FEED_WORDS:
             batch = next(self._blocks, None)
             if batch is None:
                 self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + found.count
