@@ -141,7 +141,7 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
     return False
 
 
-def may_refuse(c: Core, row: SchedulerRow) -> int:
+def may_refuse(c: Core, sm: SmRow, row: SchedulerRow, now: int) -> int:
     """Set of pipes of a scheduler that may have no room for an instruction."""
     return 0
 

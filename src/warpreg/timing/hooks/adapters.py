@@ -37,7 +37,7 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import blocks, clock, code, collectors, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, SET_SIZE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.columns.typed import NONE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
 from warpreg.timing.core.state import Core
@@ -393,15 +393,17 @@ def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: i
     """The ready warps with the highest priority."""
     best = 0
     chosen = 0
-    for position in range(SET_SIZE):
-        if ready >> position & 1 != 0:
-            warp = warp_of(c, sm, scheduler, position)
-            found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD])
-            if chosen == 0 or found > best:
-                best = found
-                chosen = bit(position)
-            elif found == best:
-                chosen |= bit(position)
+    left = ready
+    while left != 0:
+        position = lowest(left)
+        left ^= bit(position)
+        warp = warp_of(c, sm, scheduler, position)
+        found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD])
+        if chosen == 0 or found > best:
+            best = found
+            chosen = bit(position)
+        elif found == best:
+            chosen |= bit(position)
     return chosen
 
 

@@ -45,7 +45,7 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
     return False
 
 
-def may_refuse(c: Core, row: SchedulerRow) -> int:
+def may_refuse(c: Core, sm: SmRow, row: SchedulerRow, now: int) -> int:
     return c.rows[row, schedulers.FULL]
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from warpreg.gpu import pipes
 from warpreg.timing.core import operand_word, ports
-from warpreg.timing.core.columns import code, sms
+from warpreg.timing.core.columns import code, function_units, sms
 from warpreg.timing.core.columns.typed import NEVER, OpRow, Pc, SchedulerRow, SmRow, UnitsRow, WarpRow
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.function_units import free_at, take_unit, units_of
-from warpreg.timing.sm.load_store_unit import begin
+from warpreg.timing.sm.load_store_unit import begin, has_room
 
 
 def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
@@ -21,7 +21,9 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
     return False
 
 
-def may_refuse(c: Core, row: SchedulerRow) -> int:
+def may_refuse(c: Core, sm: SmRow, row: SchedulerRow, now: int) -> int:
+    if c.table[sm, sms.UNITS_FREE_AT] <= now and has_room(c, sm):
+        return 0
     return (1 << len(pipes.PIPES)) - 1 - (1 << pipes.CTRL)
 
 
@@ -39,7 +41,9 @@ def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Uni
 
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
     ports.collected_at_once(c, d, sm, op, now)
-    take_unit(c, units_of(c, row, pipe), now + c.code[pc, code.INITIATION])
+    units = units_of(c, row, pipe)
+    take_unit(c, units, now + c.code[pc, code.INITIATION])
+    c.table[sm, sms.UNITS_FREE_AT] = max(c.table[sm, sms.UNITS_FREE_AT], c.rows[units, function_units.FREE_AT])
     begin(c, d, sm, op, ports.ideal_cycles(c, d, op, pc) + ports.late_entry(c, op, now), now)
 
 

@@ -16,7 +16,7 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
     """The ready warps whose pipe accepts nothing now; ``cycles`` of each are added to the account."""
     row = scheduler_at(c, sm, scheduler)
     blocked = 0
-    pipes = ports.may_refuse(c, row) & c.rows[row, schedulers.WANTED_PIPES]
+    pipes = ports.may_refuse(c, sm, row, now) & c.rows[row, schedulers.WANTED_PIPES]
     while pipes != 0:
         pipe = lowest(pipes)
         pipes ^= bit(pipe)
