@@ -28,7 +28,9 @@ from warpreg.timing.launch.threads import Threads
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
 FEED_WORDS = 1 << 20
-"""Minimum size of the visits and records per request to the feed, which are kept beside those of resident blocks."""
+"""Minimum size of the visits and records per request to the feed, which are kept beside those of resident blocks; a
+smaller one makes threads stop more often (docs/explanation/performance.md).
+"""
 
 
 class Engine:
