@@ -15,13 +15,24 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from warpreg.ir.kernel import Kernel
-from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.trace.file import Trace
 
 KEPT_BYTES = 128 << 20
 """What is kept of all runs together.  Chosen, not measured."""
 
 Options = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """How a recorded run becomes thread blocks: for so many ``banks`` of shared memory, up to thread block ``end``,
+    with or without the addresses of ``lanes`` that are not affine.
+    """
+
+    banks: int
+    end: int = ALL_BLOCKS
+    lanes: bool = False
 
 
 @dataclass(eq=False)
@@ -41,6 +52,11 @@ class _Kept:
 
 _kept: WeakKeyDictionary[Trace, dict[Options, _Kept]] = WeakKeyDictionary()
 _requests = itertools.count()
+
+
+def thread_blocks(run: Any, kernel: Kernel, split: Splitting) -> Iterator[ThreadBlocks]:
+    """The thread blocks of a recorded run, from `feed` or from memory."""
+    return kept(run, kernel, (split,), lambda: feed(run, kernel, banks=split.banks, end=split.end, lanes=split.lanes))
 
 
 def kept(

@@ -22,13 +22,17 @@ class Window:
         if self.count < 1 or self.first < 0:
             raise TimingError(f"a sample takes 1 thread block or more from 0 on, found {self.count} from {self.first}")
 
+    @property
+    def end(self) -> int:
+        """The first thread block after it."""
+        return self.first + self.count
+
     def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
         """The thread blocks of a launch inside the window; stops reading after it."""
-        end = self.first + self.count
         for batch in batches:
-            if batch.first >= end:
+            if batch.first >= self.end:
                 return
-            low, high = max(self.first - batch.first, 0), min(end - batch.first, batch.count)
+            low, high = max(self.first - batch.first, 0), min(self.end - batch.first, batch.count)
             if low < high:
                 yield part(batch, low, high)
 

@@ -28,11 +28,12 @@ from warpreg.timing.core.buffer_pool import keep
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
-from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
-from warpreg.timing.feed.kept import kept
+from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks
+from warpreg.timing.feed.kept import Splitting, thread_blocks
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.launch.binding import Around, Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
+from warpreg.timing.launch.equal_launches import first_equals
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
 from warpreg.timing.launch.widths import with_widths
@@ -61,6 +62,7 @@ def simulate(
     """Time launches in sequence; their paths and addresses must have been recorded.
 
     The second-level cache keeps its contents between launches, unless ``cold`` says that each starts with empty caches.
+    Where memory keeps nothing, launches that are equal (`first_equals`) are timed once.
     ``copies`` from the host fill it before their launch.
 
     ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
@@ -78,7 +80,14 @@ def simulate(
     chosen = Chosen.of(designs, parameters)
     between = None if cold else Between(copies)
     options = registers, sms, window, mode, reach, between, threads
-    found = joined([_result(timed(one, described, chosen, *options), cold) for one in launches])
+    firsts: Sequence[int] = range(len(launches))
+    if mode == "compiled" and (cold or described.memory.memory.model == "fixed"):
+        firsts = first_equals(launches, described, chosen.design, window)
+    results: dict[int, TimingResult] = {}
+    for number in firsts:
+        if number not in results:
+            results[number] = _result(timed(launches[number], described, chosen, *options), cold)
+    found = joined([results[number] for number in firsts])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -140,13 +149,11 @@ def timed(
     count = min(sms or machine.chip.sms, _threads(wanted, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
     outside = Outside(behaviour, machine, system, reach, around, recorder)
-    end = ALL_BLOCKS if window is None else window.first + window.count
+    end = ALL_BLOCKS if window is None else window.end
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
-    options = machine.shared_memory.banks, end, behaviour.lanes
-    blocks: Iterable[ThreadBlocks] = kept(
-        trace, recorded, options, lambda: feed(trace, recorded, banks=options[0], end=end, lanes=behaviour.lanes)
-    )
+    split = Splitting(machine.shared_memory.banks, end, behaviour.lanes)
+    blocks: Iterable[ThreadBlocks] = thread_blocks(trace, recorded, split)
     if behaviour.widths:
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
         blocks = with_widths(blocks, trace, reader, mode)
