@@ -110,3 +110,29 @@ def test_code_that_a_design_adds_is_executed(capsys: Output, tmp_path: Path) -> 
     wrong.write_text(changed.replace("import numpy as np\n", f"import numpy as np\n{imports}"), encoding="utf-8")
     assert main(["verify", "matrix-mul", "--design", str(wrong), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["failed"] == 1
+
+
+def test_without_a_gpu_the_reason_is_given(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpreg.experiments.checks.gpu import driver
+
+    monkeypatch.setattr(driver, "LIBRARY", "libcuda.so.none")  # for this process only: its child looks for the true one
+    if main(["verify", "vector-add", "--gpu"]) == 1:
+        assert "this machine has no NVIDIA driver" in capsys.readouterr().err
+
+
+def test_a_comparison_with_the_gpu_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpreg.experiments.checks.gpu import verification
+    from warpreg.experiments.checks.gpu.verification import GpuVerdict, KernelComparison
+
+    kernel = KernelComparison("_Z3addPf", 2, 2, 64, 1, 0, float("inf"), 12, 14, "c[3]: executor 1.0, GPU nan")
+    verdict = GpuVerdict("vector-add", "a GPU", 1.0, (kernel,), ("a note",), "output 'c' is wrong")
+    monkeypatch.setattr(verification, "compare_all", lambda *given: iter([verdict]))
+    assert main(["verify", "vector-add", "--gpu", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["elements"], found["differing"], found["equal kernels"], found["failed"]) == (64, 1, 0, 1)
+    assert found["failures"] == {"vector-add": "output 'c' is wrong"}
+    assert found["notes"] == ["a note"]
+    assert found["kernels"][0]["kernel"] == "add"
+    assert found["kernels"][0]["relative"] == "infinite"
+    assert main(["verify", "vector-add", "--gpu"]) == 1
+    assert "a GPU" in capsys.readouterr().out

@@ -121,12 +121,12 @@ def disagreements(matrix: Matrix, words: Sequence[int], got: bytes, wanted: byte
         i, thread = divmod(at // WORD, 2 * matrix.threads)
         operands = matrix.operands(words, i, thread % matrix.threads)
         text, (x, y) = matrix.instructions[i].text, (int.from_bytes(b[at : at + WORD], "little") for b in (got, wanted))
-        if not _within_bounds(text, operands, x, y):
+        if not within_bounds(text, operands, x, y):
             found.append(f"{matrix.instructions[i]} {', '.join(map(hex, operands))}: {x:#x} instead of {y:#x}")
     return found
 
 
-def _within_bounds(text: str, operands: tuple[int, ...], x: int, y: int) -> bool:
+def within_bounds(text: str, operands: tuple[int, ...], x: int, y: int) -> bool:
     """Whether an approximate instruction keeps its error bound, in each element of a pair."""
     kind, name = approximate.kind_of(text), text.rsplit(".", 1)[1]
     if not kind:

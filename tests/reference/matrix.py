@@ -50,7 +50,9 @@ def shape_of(instruction: Instruction) -> Shape | None:
     found = _pure(opcode, modifiers, instruction.source_count)
     if found is None or len(found.sources) != instruction.source_count:
         return None
-    return Shape((found.result, found.second) if found.second else (found.result,), found.sources, False)
+    one_only = opcode == "setp" and modifiers[-1] in ("f16", "bf16")  # ptxas refuses the inverse relation of these
+    both = found.second and not one_only
+    return Shape((found.result, found.second) if both else (found.result,), found.sources, False)
 
 
 def _pure(opcode: str, modifiers: tuple[str, ...], count: int) -> Pure | None:

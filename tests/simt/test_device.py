@@ -194,3 +194,11 @@ def test_assigning_to_what_is_not_there_or_too_small() -> None:
         device.assign("factor", np.zeros(1))
     with pytest.raises(LaunchError, match="variable 'factors' has 8 bytes, but the array has 12"):
         device.assign("factors", np.zeros(3, np.uint32))
+
+
+def test_memory_begins_at_the_given_address() -> None:
+    base = 0x7F32_1200_0000
+    device = Device(".version 8.0\n.target sm_80\n.address_size 64\n", memory_base=base)
+    buffers = [device.upload(np.arange(n, dtype=np.uint32)) for n in (3, 100)]
+    assert [b.address - base for b in buffers] == [0, 512]
+    assert buffers[1].download().tolist() == list(range(100))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warpreg import designs, workloads
+from warpreg.api import source_name
 from warpreg.cli import output
 from warpreg.cli.options import json_option, problem_options, processes_option
 
@@ -37,6 +39,11 @@ CAUGHT = 0.95
     metavar="N",
     help="With --design: corrupt N placements, one operand each, and count the detected ones.",
 )
+@click.option(
+    "--gpu",
+    is_flag=True,
+    help="Run every launch on the NVIDIA GPU of this machine too, from the same memory; compare memory and outputs.",
+)
 @processes_option()
 @json_option
 def command(
@@ -46,6 +53,7 @@ def command(
     thorough: bool,
     design: str | None,
     corruptions: int | None,
+    gpu: bool,
     processes: int | None,
     as_json: bool,
 ) -> int:
@@ -59,6 +67,8 @@ def command(
         designs.load(design)
         if thorough:
             raise click.UsageError("--thorough and --design exclude each other; give one of them")
+    if gpu and (thorough or design is not None):
+        raise click.UsageError("--gpu excludes --thorough and --design")
     if corruptions is not None and design is None:
         raise click.UsageError("--corruptions requires --design")
     chosen = list(names) or workloads.names()
@@ -67,6 +77,8 @@ def command(
             workloads.find(name)
     if design is not None and corruptions is not None:
         return _corrupt(chosen, size, seed, design, corruptions, as_json)
+    if gpu:
+        return _on_gpu(chosen, size, seed, processes, as_json)
     began = time.perf_counter()
     verdicts = []
     with output.steps(len(chosen)) as progress:
@@ -105,6 +117,55 @@ def command(
 def _messages(failed: Sequence[Verdict], unchecked: Sequence[Verdict]) -> dict[str, dict[str, str]]:
     found = {"failures": {verdict.workload: verdict.failure for verdict in failed}}
     return found | ({"unchecked": {one.workload: one.unchecked for one in unchecked}} if unchecked else {})
+
+
+def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_json: bool) -> int:
+    """Compare with the GPU; the status is 1 if an output of the GPU is wrong, or if a launch could not be compared."""
+    from warpreg.experiments.checks.gpu.verification import compare_all
+
+    verdicts = []
+    with output.steps(len(names)) as progress:
+        for verdict in compare_all(names, size, seed, processes, progress.begin):
+            verdicts.append(verdict)
+            progress.done()
+    verdicts.sort(key=lambda verdict: verdict.workload)
+    kernels = [(verdict.workload, kernel) for verdict in verdicts for kernel in verdict.kernels]
+    failures = {verdict.workload: verdict.failure for verdict in verdicts if verdict.failure}
+    summary: dict[str, float] = {
+        "workloads": len(verdicts),
+        "kernels": len(kernels),
+        "equal kernels": sum(one.compared == one.launches and not one.differing for _, one in kernels),
+        "elements": sum(one.elements for _, one in kernels),
+        "differing": sum(one.differing for _, one in kernels),
+        "differing at -O0": sum(one.unoptimized for _, one in kernels),
+        "failed": len(failures),
+    }
+    rows = [
+        {
+            "workload": workload,
+            "kernel": source_name(one.kernel),
+            "launches": one.launches,
+            "compared": one.compared,
+            "elements": one.elements,
+            "differing": one.differing,
+            "at -O0": one.unoptimized,
+            "relative": one.relative if math.isfinite(one.relative) else "infinite",
+            "registers": one.registers,
+            "GPU's registers": one.gpu_registers,
+            "first difference": one.first,
+        }
+        for workload, one in kernels
+    ]
+    gpus = [*dict.fromkeys(verdict.gpu for verdict in verdicts)]
+    notes = sorted({note for verdict in verdicts for note in verdict.notes})
+    if as_json:
+        output.print_json(summary | {"gpu": gpus, "notes": notes, "failures": failures, "kernels": rows})
+    else:
+        tables = [output.table(rows, list(rows[0]))] if rows else []
+        failed = [{"workload": name, "failure": failure} for name, failure in failures.items()]
+        tables += [output.table(failed, list(failed[0]))] if failed else []
+        output.print_tables([*tables, output.table([summary | {"gpu": ", ".join(gpus)}], [*summary, "gpu"])])
+    return FAILED if failures else 0
 
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:

@@ -170,9 +170,13 @@ class Workload:
 
         Raises `PtxError`, `CudaCompileError`, and `CompilerMissingError` without the ``cuda`` extra.
         """
+        return parse(self.ptx_text(), self.ptx_path.name)
+
+    def ptx_text(self) -> str:
+        """The PTX that `module` parses."""
         if self.ptx_path.is_file():
-            return parse(self.ptx_path.read_text(encoding="utf-8"), self.ptx_path.name)
-        return parse(compile_cuda(self.cuda_path.read_text(encoding="utf-8"), self.cuda_path.name), self.ptx_path.name)
+            return self.ptx_path.read_text(encoding="utf-8")
+        return compile_cuda(self.cuda_path.read_text(encoding="utf-8"), self.cuda_path.name)
 
     def tolerance_of(self, output: str) -> Tolerance:
         """The tolerance of an output; an output missing in a mapping of tolerances is exact."""

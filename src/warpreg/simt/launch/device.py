@@ -13,6 +13,7 @@ from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.build.address_layout import PARAMETER_COPY
 from warpreg.codegen.build.functions import function_addresses
+from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
@@ -42,7 +43,8 @@ class Device:
     ``options`` controls the compilation of kernels to architected registers; None runs the virtual registers of the
     PTX.  ``record`` selects what launches record.  ``launches`` contains every finished launch in order.
     ``stack_bytes`` is the stack of a thread for recursive calls and ``alloca``, ``heap_bytes`` the total size that
-    ``malloc`` may allocate (cudaLimitStackSize, cudaLimitMallocHeapSize).  Output of kernels goes to ``sys.stdout``.
+    ``malloc`` may allocate (cudaLimitStackSize, cudaLimitMallocHeapSize).  ``memory_base`` is the address of the first
+    buffer, a multiple of 256 from `GLOBAL_BASE` on.  Output of kernels goes to ``sys.stdout``.
     Results depend only on the module, its inputs and the order of launches: one host thread runs thread blocks in
     linear order.
     """
@@ -56,6 +58,7 @@ class Device:
         progress: Progress | None = None,
         stack_bytes: int = STACK_BYTES,
         heap_bytes: int = HEAP_BYTES,
+        memory_base: int = GLOBAL_BASE,
     ) -> None:
         self.module = ptx.parse(module) if isinstance(module, str) else module
         self.options = options
@@ -63,7 +66,7 @@ class Device:
         self.max_instructions = max_instructions
         self.progress = progress
         self.stack_bytes = stack_bytes
-        self.memory = GlobalMemory()
+        self.memory = GlobalMemory(memory_base)
         self.textures = TextureTable(self.module)
         self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []

@@ -102,13 +102,14 @@ class Buffer:
 
 
 class GlobalMemory:
-    """Buffers in the order of their allocation, which is the order of their addresses."""
+    """Buffers in the order of their allocation, which is the order of their addresses, from ``base`` on."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: int = GLOBAL_BASE) -> None:
+        self.base = base
         self._held = [_Arena.of(1 << 20, 1 << 20)]
         weakref.finalize(self, _leave, self._held).atexit = False
         self._cleared = 0
-        self._next = GLOBAL_BASE
+        self._next = base
         self._starts: list[int] = []
         self._table: NDArray[np.uint64] | None = None
         self.buffers: list[Extent] = []
@@ -131,8 +132,8 @@ class GlobalMemory:
         """Reserve ``size`` bytes for a later buffer, with a gap after them; returns the address."""
         address = self._next
         following = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        self._grow(following - GLOBAL_BASE)
-        self._clear(following - GLOBAL_BASE)
+        self._grow(following - self.base)
+        self._clear(following - self.base)
         self._next = following
         return address
 
@@ -166,7 +167,7 @@ class GlobalMemory:
                 arena = _Arena.of(needed, max(needed, 2 * size))
             except (MemoryError, ValueError):  # ValueError: beyond what an array can have at all
                 raise WarpregError(f"{needed} bytes of global memory do not fit into this machine's memory") from None
-            used = self._next - GLOBAL_BASE
+            used = self._next - self.base
             arena.content[:used] = self._arena.content[:used]
             arena.used = max(arena.used, used)
             self._arena.leave()
@@ -174,7 +175,7 @@ class GlobalMemory:
 
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
         """The host bytes of a device address range; a view that the next allocation may invalidate."""
-        first = address - GLOBAL_BASE
+        first = address - self.base
         return self._arena.content[first : first + size]
 
     @property
@@ -185,7 +186,7 @@ class GlobalMemory:
     @property
     def bias(self) -> int:
         """Host address minus device address, valid until the next allocation."""
-        return self._arena.at - GLOBAL_BASE
+        return self._arena.at - self.base
 
     def table(self) -> NDArray[np.uint64]:
         """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  A new array after a change."""
