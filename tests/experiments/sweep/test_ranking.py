@@ -113,3 +113,28 @@ def test_the_command(study: StudyFolder, capsys: Output) -> None:
     assert len(found["comparisons"]) == 3
     assert main(["rank", str(file)]) == 0
     assert f"{best[0]} beats {best[1]}: " in capsys.readouterr().out
+
+
+def test_designs_that_are_equal_do_not_beat_each_other() -> None:
+    """0.1 + 0.2 is 0.3 but for rounding."""
+    rows = [("a", row("x", 0.3)), ("b", row("x", 0.1 + 0.2)), ("a", row("y", 0.5)), ("b", row("y", 0.5))]
+    pair = results(rows).compared("a", "b")
+    assert pair is not None
+    assert (str(pair), pair.turned) == ("a and b are equal", ())
+
+
+def test_means_are_those_of_the_places_that_all_designs_have() -> None:
+    """c has only x, on which a is better than b; over x and y, b is better than a: sqrt(0.5 / 0.6 * 0.9 / 0.2)."""
+    energies = {"a": {"x": 0.5, "y": 0.9}, "b": {"x": 0.6, "y": 0.2}, "c": {"x": 0.7}}
+    found = results([(label, row(name, energy)) for label, own in energies.items() for name, energy in own.items()])
+    assert found.ranked() == ["a", "b", "c"]
+    assert found.means() == pytest.approx({"a": 0.5, "b": 0.6, "c": 0.7})
+    pair = found.compared("a", "b")
+    assert pair is not None
+    assert (pair.better, pair.other) == ("b", "a")
+    assert pair.ratio == pytest.approx((0.5 / 0.6 * 0.9 / 0.2) ** 0.5)
+
+
+def test_without_a_common_place_each_design_has_its_own_mean() -> None:
+    found = results([("a", row("x", 0.5)), ("b", row("y", 0.4))])
+    assert found.ranked() == ["b", "a"]
