@@ -138,3 +138,12 @@ def test_means_are_those_of_the_places_that_all_designs_have() -> None:
 def test_without_a_common_place_each_design_has_its_own_mean() -> None:
     found = results([("a", row("x", 0.5)), ("b", row("y", 0.4))])
     assert found.ranked() == ["b", "a"]
+
+
+def test_a_result_of_zero_is_better_than_any_other() -> None:
+    rows = [("a", row("x", 0.0)), ("b", row("x", 0.5)), ("a", row("y", 0.8)), ("b", row("y", 0.5))]
+    pair = results(rows, "accesses_left").compared("b", "a")
+    assert pair is not None
+    assert pair.better == "a"
+    json.dumps(pair.as_dict(), allow_nan=False)
+    assert " beats b: 2e+04 times as good (0.625 to 1e+09)" in str(pair)  # sqrt(1e9 * 5 / 8)

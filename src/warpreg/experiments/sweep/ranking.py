@@ -9,7 +9,6 @@ side of 1.  If the technologies have a band, its ends are cases too, each over a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +29,8 @@ AXES = ("machine", "technology", "size", "seed", "workload")
 DEFAULT = "default"
 SAME = 1e-9
 """Ratios that differ from 1 by less are rounding."""
+MOST = 1e9
+"""The ratio of a number to zero, such that means of ratios exist."""
 ENDS = ("band=low", "band=high")
 """The least and the most costly main register file of the technologies."""
 Place = tuple[tuple[str, str], ...]
@@ -107,7 +108,7 @@ class Results:
     def _ratio(self, one: float, two: float) -> float:
         """How much better the first value is: above 1 if it is."""
         if min(one, two) <= 0:
-            return 1.0 if one == two else math.inf if (one < two) == (self.by in LOWER) else 0.0
+            return 1.0 if one == two else MOST if (one < two) == (self.by in LOWER) else 1 / MOST
         return two / one if self.by in LOWER else one / two
 
 
@@ -137,10 +138,10 @@ class Comparison:
         unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
         if self.is_tie and not self.turned:
             return f"{self.better} and {self.other} are equal"
-        beats = f"{self.better} beats {self.other}: {self.ratio:.3f} times as good"
+        beats = f"{self.better} beats {self.other}: {_shown(self.ratio)} times as good"
         if self.workloads == 1:
             return f"{beats} on the one workload{unless}"
-        return f"{beats} ({self.low:.3f} to {self.high:.3f}), in {self.share:.0%} of resamples{unless}"
+        return f"{beats} ({_shown(self.low)} to {_shown(self.high)}), in {self.share:.0%} of resamples{unless}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -154,6 +155,10 @@ class Comparison:
             "places": self.places,
             "workloads": self.workloads,
         }
+
+
+def _shown(ratio: float) -> str:
+    return f"{ratio:.3f}" if ratio < 1000 else f"{ratio:.0e}"
 
 
 def front(points: Mapping[str, Sequence[float]]) -> list[str]:
