@@ -47,7 +47,9 @@ class Ranking:
             {
                 "rank": rank,
                 "design": label,
-                self.results.by: self.means[label],
+                self.results.by: f"{self.means[label]:,.0f}"
+                if self.results.by == "cycles"
+                else f"{self.means[label]:.3f}",
                 "Pareto front": "yes" if label in self.best else "",
             }
             for rank, label in enumerate(self.order, 1)

@@ -1,4 +1,4 @@
-"""Labels of designs: what a parameter has of the machine, and a switch that is on, are not worth a word."""
+"""Labels of designs: they leave out what a parameter has of the machine, and that a design is switched on."""
 
 from __future__ import annotations
 

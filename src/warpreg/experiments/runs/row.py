@@ -13,6 +13,8 @@ from warpreg.experiments.runs.residency import Residency
 
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
+SWITCH = "enabled"
+"""The parameter, also of a part of a composition, that switches a design on."""
 WARP_REGISTER_BYTES = WARP_REGISTER_BITS // 8
 
 
@@ -177,7 +179,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """A label of the design, ``rfc(entries=6)``: its first parameter, unless a switch, and those that differ from
+        """A label of the design, ``rfc(entries=6)``: its first parameter, unless `SWITCH`, and those that differ from
         their default on the machine.
         """
         return _label(self.design, self.parameters, self.defaults)
@@ -310,11 +312,11 @@ class Row:
 
 
 def _label(design: str, parameters: Parameters, defaults: Parameters) -> str:
-    """A design with its first parameter, unless that is a switch, and those that differ from their default."""
+    """A design with its first parameter, unless it is `SWITCH`, and those that differ from their default."""
     told = [
         f"{name}={value}"
         for place, (name, value) in enumerate(parameters.items())
-        if (place == 0 and not isinstance(value, bool)) or name not in defaults or value != defaults[name]
+        if (place == 0 and not name.endswith(SWITCH)) or name not in defaults or value != defaults[name]
     ]
     return f"{design}({', '.join(told)})" if told else design
 
