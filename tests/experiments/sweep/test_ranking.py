@@ -77,6 +77,15 @@ def test_a_compile_option_that_turns_the_ranking() -> None:
     assert [case for case, _ in pair.turned] == ["compile.address_bits=32"]
 
 
+def test_an_option_that_is_not_named_has_the_default_of_the_compiler() -> None:
+    """b is better in sum, sqrt(0.2 / 0.4 * 0.9 / 0.3), but not in the order that is scheduled, as by default."""
+    by_ptx: dict[str, Any] = {"compile": {"schedule": False}}
+    rows = [("a", row("x", 0.2)), ("b", row("x", 0.4)), ("a", row("x", 0.9, **by_ptx)), ("b", row("x", 0.3, **by_ptx))]
+    pair = results(rows).compared("b", "a")
+    assert pair is not None
+    assert dict(pair.turned) == {"compile.schedule=True": pytest.approx(0.5)}
+
+
 def test_results_that_are_better_if_higher() -> None:
     rows = [("a", row("x", 0.5, speed=0.9)), ("b", row("x", 0.5, speed=1.2))]
     assert results(rows, "speed").ranked() == ["b", "a"]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.sweep.errors import SweepError
 
 RESAMPLES = 2000
@@ -26,7 +27,8 @@ ENERGY, ENERGY_ENDS = "energy_normalized", "energy_ends"
 LOWER, HIGHER = (ENERGY, "cycles", "accesses_left"), ("speed", "ipc")
 """Results that are better if lower, or if higher."""
 AXES = ("machine", "technology", "size", "seed", "workload")
-DEFAULT = "default"
+COMPILE, DEFAULT = "compile.", "default"
+"""The prefix of axes that are compile options, and the value of an option that is none of the command line."""
 SAME = 1e-9
 """Ratios that differ from 1 by less are rounding."""
 MOST = 1e9
@@ -176,7 +178,7 @@ def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
 
 def place_of(row: Mapping[str, Any]) -> Place:
     """The values of all axes in a row."""
-    compiled = tuple((f"compile.{name}", str(value)) for name, value in row["compile"].items())
+    compiled = tuple((f"{COMPILE}{name}", str(value)) for name, value in row["compile"].items())
     return (*((axis, str(row[axis])) for axis in AXES), *compiled)
 
 
@@ -218,6 +220,11 @@ def _cases(ratios: Mapping[Place, float]) -> Iterator[tuple[str, float]]:
     for axis in axes:
         cases: dict[str, dict[Place, float]] = {}
         for place, ratio in ratios.items():
-            cases.setdefault(dict(place).get(axis, DEFAULT), {})[place] = ratio
+            cases.setdefault(dict(place).get(axis, _default(axis)), {})[place] = ratio
         if len(cases) > 1:
             yield from ((f"{axis}={value}", _mean(own)) for value, own in sorted(cases.items()))
+
+
+def _default(axis: str) -> str:
+    """The value of a compile option that a place does not name."""
+    return str(AS_COMPILED.as_dict().get(axis.removeprefix(COMPILE), DEFAULT))
