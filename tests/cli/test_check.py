@@ -123,3 +123,10 @@ def test_unchecked_runs_what_checks_refuse(capsys: Output, tmp_path: Path) -> No
     assert "write can only be called, so that the call can be checked" in capsys.readouterr().err
     found = load(path, checked=False)
     assert not found.is_checked
+
+
+def test_a_machine_that_does_not_exist_is_no_failure_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "rfc", "--machine", "gtx48"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "did you mean 'gtx480'?" in shown.err

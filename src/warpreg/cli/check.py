@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from warpreg import gpu
 from warpreg.cli import output
 from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.options import json_option
@@ -60,6 +61,7 @@ def command(
     """
     from warpreg.experiments.checks.contract import WORKLOADS, check_design
 
+    gpu.load(machine)  # a name that is wrong is no failure of the design
     values = one_value(design, settings)
     chosen = workloads.split(",") if workloads else WORKLOADS
     with output.steps() as progress:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 
 from warpreg import gpu
-from warpreg.cli import energy_tables, output
+from warpreg.cli import output
+from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
@@ -27,23 +27,24 @@ from warpreg.cli.options import (
     trace_options,
     unchecked_option,
 )
+from warpreg.cli.rankings import Ranking
+from warpreg.cli.variations import variations
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparing import Comparison, Making
 from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
-from warpreg.experiments.runs.residency import theoretical
-from warpreg.experiments.runs.row import Failure, Row, geometric_mean
+from warpreg.experiments.runs.row import Failure, Row
 from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace
 from warpreg.experiments.sweep.found_rows import compared_once
+from warpreg.experiments.sweep.ranking import ENERGY, HIGHER, LOWER
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
 ALL = "all"
-PERCENT = 100
 FAILURE = 1
-Band = tuple[float, float] | None
-"""Normalized energy at both ends of the technology's band, if it has one."""
+TIMED = ("cycles", "speed", "ipc")
+"""Results that only a timed run has."""
 
 
 @click.command()
@@ -82,6 +83,19 @@ Band = tuple[float, float] | None
     metavar="DESIGN",
     help="The design that energy, leakage and speed are normalized to, one of those that are compared.",
 )
+@click.option(
+    "--rank-by",
+    type=click.Choice([*LOWER, *HIGHER]),
+    help="Also rank the designs by this result, with the Pareto front and with what turns the ranking: workloads, the"
+    " ends of the technology's band, and what --vary names.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="WHAT",
+    help="Rank over this variation too: the other instruction order (order), the other width of addresses"
+    f" (address-bits), another machine (machine=NAME). Repeat for more. Without --rank-by: by {ENERGY}.",
+)
 @click.option("--recompute", is_flag=True, help="Measure again what earlier comparisons and sweeps have kept.")
 @processes_option()
 @cycles_options
@@ -112,6 +126,8 @@ def command(
     plot: Path | None,
     parquet: Path | None,
     baseline: str,
+    rank_by: str | None,
+    vary: tuple[str, ...],
     recompute: bool,
     processes: int | None,
 ) -> int:
@@ -126,45 +142,71 @@ def command(
     warpreg compare hotspot --designs mrf,rfc --cycles --machine gtx480
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
     warpreg compare hotspot --designs all --cycles --machine titanx --baseline rfc
+    warpreg compare hotspot bfs --designs all --cycles --machine titanx --rank-by speed --vary order --vary machine=v100
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
-    named = [*filter(None, designs.split(",")), *files]
+    rank_by = rank_by or (ENERGY if vary else None)
+    if rank_by is not None and as_csv:
+        raise click.UsageError("--csv prints no ranking; use --json")
+    if rank_by in TIMED and timed is None:
+        raise click.UsageError(f"--rank-by {rank_by} requires --cycles")
+    if vary and schedule is not None:
+        raise click.UsageError("--vary and --schedule exclude each other: a schedule is that of one run")
+    named = list(dict.fromkeys([*filter(None, designs.split(",")), *files]))
+    if not named:
+        raise click.UsageError("--designs: expected at least one design, found none")
     described = gpu.load(machine)
     choices = design_choices(named, settings, machine=described, unchecked=unchecked)
     _check_baseline(baseline, choices)
-    setting = Setting.load(described, technology, choices)
-    setting.check(choices)
+    technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
     for name in names:
         if not is_trace(name):
             find_workload(name)
     if timed is not None and processes == 1:
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
-    making = Making(size, seed, choice, recorded(timed, choices), max_instructions, unknown_opcodes)
-    comparison = Comparison(
-        tuple((one.source, one.values) for one in choices),
-        unchecked,
-        machine,
-        technology or setting.technology.name,
-        _way(timed, suspend, schedule, names),
-        making,
-    )
-    found: list[Row | Failure] = []
-    with output.steps(len(names)) as progress:
+    how = _way(timed, suspend, schedule, names)
+    record = recorded(timed, choices)
+    varied = variations(vary, machine, choice)
+    comparisons = []
+    for one in varied:
+        setting = Setting.load(one.machine, technology)
+        own = design_choices(named, settings, machine=setting.machine, unchecked=unchecked)
+        setting.check(own)
+        making = Making(size, seed, one.choice, record, max_instructions, unknown_opcodes)
+        sources = tuple((design.source, design.values) for design in own)
+        comparisons.append(Comparison(sources, unchecked, one.machine, technology, how, making))
+    found: list[list[Row | Failure]] = []
+    with output.steps(len(names) * len(comparisons)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        rows = compared_once(
-            comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute
-        )
-        found += rows
+        for comparison in comparisons:
+            rows = compared_once(
+                comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute
+            )
+            found.append(list(rows))
     if baseline != BASELINE:
-        found = list(_against(found, baseline))
-    return _print(found, as_json, as_csv, plot, parquet)
+        found = [list(_against(rows, baseline)) for rows in found]
+    shown = [
+        *found[0],
+        *(
+            one.named(row)
+            for one, rows in zip(varied, found, strict=True)
+            for row in rows
+            if one.name and isinstance(row, Failure)
+        ),
+    ]
+    by_axes = [row for one, rows in zip(varied, found, strict=True) for row in one.rows(rows, size, seed)]
+    ranking = None if rank_by is None or not by_axes else Ranking.of(by_axes, rank_by)
+    return _print(shown, ranking, as_json, as_csv, plot, parquet)
 
 
 def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
     """Rows normalized to the baseline on the same run; where that has failed, so has the row."""
     by_run = {one.workload: one for one in found if isinstance(one, Row) and one.design == baseline}
+    causes = {
+        one.workload: f": {one.message}" for one in found if isinstance(one, Failure) and one.design in (baseline, "")
+    }
     for one in found:
         if isinstance(one, Failure):
             yield one
@@ -172,7 +214,11 @@ def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Fa
             yield one.against(by_run[one.workload])
         else:
             yield Failure(
-                one.workload, f"the baseline {baseline} has no result", one.design, one.parameters, one.defaults
+                one.workload,
+                f"the baseline {baseline} has no result{causes.get(one.workload, '')}",
+                one.design,
+                one.parameters,
+                one.defaults,
             )
 
 
@@ -185,33 +231,39 @@ def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
         )
 
 
-def _print(found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None, parquet: Path | None) -> int:
-    """Print rows and failures, draw the rows; returns the exit status.  Raises WarpregError if there are no rows."""
+def _print(
+    found: Sequence[Row | Failure],
+    ranking: Ranking | None,
+    as_json: bool,
+    as_csv: bool,
+    plot: Path | None,
+    parquet: Path | None,
+) -> int:
+    """Print rows, failures and ranking, draw the rows; returns the exit status.  Raises WarpregError without rows."""
     rows = [one for one in found if isinstance(one, Row)]
     failures = [one for one in found if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
+    records = [one.as_dict() for one in found]
     if as_json:
-        output.print_json([one.as_dict() for one in found])
+        output.print_json(records if ranking is None else {"rows": records, **ranking.as_dict()})
     elif as_csv:
-        output.print_csv([one.as_dict() for one in found])
+        output.print_csv(records)
     else:
         print_rows(rows, by_cause=True)
-        _print_failures(failures)
+        if ranking is None:
+            print_front(rows)
+        print_failures(failures)
+        if ranking is not None:
+            output.console().print()
+            ranking.print()
     if parquet is not None:
-        output.write_parquet([one.as_dict() for one in found], parquet)
+        output.write_parquet(records, parquet)
     if plot is not None:
         from warpreg.report.comparison import draw
 
         click.echo(f"figure: {draw(rows, plot)}", err=as_json or as_csv)
     return FAILURE if failures else 0
-
-
-def _print_failures(failures: Sequence[Failure]) -> None:
-    if failures:
-        lines = [{"workload": one.workload, "design": one.label or "all", "failed": one.message} for one in failures]
-        output.console().print()
-        output.print_tables([output.table(lines, list(lines[0]))])
 
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
@@ -227,104 +279,10 @@ def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Se
     return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
-def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
-    """Print the comparison as a table; several workloads add a row of means per design.
-
-    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.
-    """
-    lines = [_line(row) for row in rows]
-    labels = dict.fromkeys(row.label for row in rows)
-    if len({row.workload for row in rows}) > 1:
-        lines += [_mean_line(label, [row for row in rows if row.label == label]) for label in labels]
-    levels = dict.fromkeys(name for row in rows for name in row.levels)
-    counts = [f"{name} {action}" for name in levels for action in ("reads", "writes")]
-    console = output.console()
-    timing = [*_timing(rows[0]), "occupancy", *(["achieved"] if rows[0].timing is not None else [])]
-    ratios = [*timing, *_ratios(0, 0, 0, 0)]
-    whole = output.table(lines, ["workload", "design", *counts, *ratios])
-    fits = output.fits(whole)
-    output.print_tables([whole if fits else output.table(lines, ["workload", "design", *ratios])])
-    if by_cause:
-        energy_tables.print_comparison(rows)
-    used, baseline = rows[0].provenance, rows[0].normalized_to
-    if not fits:
-        console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}; see --csv", style="dim")
-    console.print(
-        f"\nmillion warp-registers, write-backs included; energy normalized to {baseline}, its mean geometric",
-        style="dim",
-    )
-    if rows[0].band is not None:
-        console.print("energy in brackets: with the least and the most costly main register file", style="dim")
-    if rows[0].timing is not None:
-        console.print(f"speed: cycles of {baseline} over those of the design, its mean geometric", style="dim")
-    console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
-
-
-def _line(row: Row) -> dict[str, Any]:
-    line: dict[str, Any] = {"workload": row.workload, "design": row.label}
-    for name, level in row.levels.items():
-        line[f"{name} reads"] = level.reads / 1e6
-        line[f"{name} writes"] = level.writes / 1e6
-    ratios = _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy, row.band)
-    return line | _timing(row) | _occupancy(row) | ratios
-
-
-def _occupancy(row: Row) -> dict[str, str]:
-    """Theoretical occupancy with what limits it, and in a timed run the achieved one."""
-    achieved = {} if row.timing is None else {"achieved": f"{row.timing.details['occupancy']:.0%}"}
-    return {"occupancy": theoretical(row.residency), **achieved}
-
-
-def _timing(row: Row) -> dict[str, Any]:
-    """Cycles (of a sample, with its error), IPC and speed of a timed run; empty otherwise."""
-    if row.timing is None:
-        return {}
-    margin = f" ± {row.timing.margin:,.0f}" if row.timing.margin else ""
-    return {
-        "cycles": f"{row.timing.cycles:,.0f}{margin}",
-        "IPC": f"{row.timing.ipc:.3f}",
-        "speed": f"{row.timing.speed or 1:.3f}",
-    }
-
-
-def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Arithmetic means of elided shares, geometric means of normalized energy and speed."""
-    speeds = [row.timing.speed for row in rows if row.timing is not None and row.timing.speed]
-    speed = {"speed": f"{geometric_mean(speeds):.3f}"} if speeds else {}
-    return (
-        {"workload": "mean", "design": label}
-        | speed
-        | _ratios(
-            reads=statistics.fmean(row.reads_elided for row in rows),
-            writes=statistics.fmean(row.writes_elided for row in rows),
-            both=statistics.fmean(row.elided for row in rows),
-            energy=geometric_mean(row.energy for row in rows),
-            band=_mean_band(rows),
-        )
-    )
-
-
-def _mean_band(rows: Sequence[Row]) -> Band:
-    """Geometric means of both ends; None unless all rows have a band."""
-    bands = [row.band for row in rows if row.band is not None]
-    if len(bands) < len(rows):
-        return None
-    return geometric_mean(low for low, _ in bands), geometric_mean(high for _, high in bands)
-
-
-def _ratios(reads: float, writes: float, both: float, energy: float, band: Band = None) -> dict[str, Any]:
-    ends = "" if band is None else f" ({band[0]:.3f} to {band[1]:.3f})"
-    return {
-        "reads elided": f"{PERCENT * reads:.1f}%",
-        "writes elided": f"{PERCENT * writes:.1f}%",
-        "elided": f"{PERCENT * both:.1f}%",
-        "energy": f"{energy:.3f}{ends}",
-    }
-
-
 def _expanded(names: Sequence[str]) -> list[str]:
+    """Each name once, `ALL` replaced by every workload."""
     if ALL not in names:
-        return list(names)
+        return list(dict.fromkeys(names))
     from warpreg import workloads
 
-    return workloads.names()
+    return list(dict.fromkeys(one for name in names for one in (workloads.names() if name == ALL else [name])))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from warpreg.cli import output
-from warpreg.cli.compare import print_rows
+from warpreg.cli.comparison_tables import print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, output_option, problem_options
 from warpreg.experiments.runs.choices import Choice

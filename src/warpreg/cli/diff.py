@@ -208,7 +208,8 @@ def _print(
     console = output.console()
     if rows:
         columns = [name for name in rows[0] if any(row[name] for row in rows)]
-        output.print_tables([output.table(rows, columns, f"{before} -> {after}")])
+        console.print(f"{before} -> {after}", style="bold", markup=False, soft_wrap=True)
+        output.print_tables([output.table(rows, columns)])
         console.print()
     same = len(found.changes) - sum(change.before != change.after for change in found.changes)
     console.print(f"{same} of {len(found.changes)} quantities do not change", style="dim")

@@ -12,7 +12,10 @@ from warpreg.cli import output
 from warpreg.experiments.runs.row import Row
 
 KIB = 1024
+MILLION = 1e6
 PJ_PER_NJ = 1000
+FEW = 8
+"""Designs whose own events and resources are printed."""
 
 
 def print_comparison(rows: Sequence[Row]) -> None:
@@ -24,12 +27,17 @@ def print_comparison(rows: Sequence[Row]) -> None:
         return
     designs = [[row for row in rows if row.label == label] for label in dict.fromkeys(row.label for row in rows)]
     tables = [_energy(designs)]
-    if own := [line for same in designs for line in _own(same)]:
+    own = [line for same in designs for line in _own(same)]
+    if own and len(designs) <= FEW:
         tables.append(_counts(own, "design"))
     console, baseline = output.console(), rows[0].normalized_to
     console.print()
     output.print_tables(tables)
     console.print(f"\narrays, wires and added (tables and logic): shares of the energy of {baseline}", style="dim")
+    if own and len(designs) > FEW:
+        console.print(f"events and resources of more than {FEW} designs: see --json or --csv", style="dim")
+    console.print("MB moved: read and written at all levels", style="dim")
+    console.print("KiB and mm² added: storage and area that the design adds to an SM", style="dim")
     if any(row.leakage is not None for row in rows):
         console.print(f"leakage: of that of {baseline} over its own cycles", style="dim")
     elif any(row.added for row in rows):
@@ -59,6 +67,7 @@ def _energy(designs: Sequence[Sequence[Row]]) -> Table:
             "wires": f"{statistics.fmean(row.share('wire_pj') for row in rows):.3f}",
             "added": f"{statistics.fmean(row.added_energy for row in rows):.3f}",
             "leakage": f"{statistics.fmean(row.leakage or 0.0 for row in rows):.3f}",
+            "MB moved": f"{sum(level.bytes for row in rows for level in row.levels.values()) / MILLION:,.2f}",
             "KiB added": f"{rows[0].added_bytes / KIB:,.2f}",
             "mm² added": f"{rows[0].added_mm2:.3g}",
         }
@@ -68,7 +77,7 @@ def _energy(designs: Sequence[Sequence[Row]]) -> Table:
     columns = ["design", "arrays", "wires"]
     columns += ["added"] if any(row.added for row in every) else []
     columns += ["leakage"] if any(row.leakage is not None for row in every) else []
-    return output.table(lines, [*columns, "KiB added", "mm² added"])
+    return output.table(lines, [*columns, "MB moved", "KiB added", "mm² added"])
 
 
 def _own(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:

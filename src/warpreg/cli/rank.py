@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from warpreg.cli import output
 from warpreg.cli.options import json_option, unchecked_option
-from warpreg.experiments.runs.row import geometric_mean
+from warpreg.cli.rankings import Ranking, Rows
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.ranking import HIGHER, LOWER, Comparison, Results, front
+from warpreg.experiments.sweep.ranking import HIGHER, LOWER
 from warpreg.experiments.sweep.study_file import read_study
 from warpreg.experiments.sweep.sweep import batch_of
-
-Rows = Sequence[tuple[str, dict[str, Any]]]
 
 
 @click.command()
@@ -44,49 +39,16 @@ def command(study: Path, by: str, unchecked: bool, as_json: bool) -> None:
     rows = _finished(batch)
     if not rows:
         raise SweepError(f"{study}: no cell is finished; 'warpreg sweep {study}' measures them")
-    results = Results.of(rows, by)
-    order = results.ranked()
-    pairs = [results.compared(better, other) for better, other in itertools.pairwise(order)]
-    known = [pair for pair in pairs if pair is not None]
-    best = front(_points(rows))
+    found = Ranking.of(rows, by)
     if as_json:
-        ranked = [{"design": label, by: results.mean(label), "on_the_front": label in best} for label in order]
-        every = [one.as_dict() for one in _all_pairs(results, order)]
-        output.print_json({"batch": batch.digest, "cells": len(rows), "ranking": ranked, "comparisons": every})
+        output.print_json({"batch": batch.digest, "cells": len(rows), **found.as_dict()})
         return
-    lines = [
-        {"rank": rank, "design": label, by: results.mean(label), "Pareto front": "yes" if label in best else ""}
-        for rank, label in enumerate(order, 1)
-    ]
-    output.print_tables([output.table(lines, list(lines[0]))])
-    console = output.console()
-    console.print()
-    for pair in known:
-        console.print(str(pair))
+    found.print()
     left = len(batch.cells) - len(rows)
     note = f"; {left} of {len(batch.cells)} cells are not finished" if left else ""
-    console.print(f"\ngeometric means over workloads; {len(rows)} cells{note}", style="dim")
+    output.console().print(f"geometric means over workloads; {len(rows)} cells{note}", style="dim")
 
 
 def _finished(batch: Batch) -> Rows:
     found = ((number, batch.result(number)) for number in range(1, len(batch.cells) + 1))
     return [(batch.label(number), batch.row(number, result)) for number, result in found if result is not None]
-
-
-def _all_pairs(results: Results, order: Sequence[str]) -> list[Comparison]:
-    pairs = (results.compared(better, other) for place, better in enumerate(order) for other in order[place + 1 :])
-    return [pair for pair in pairs if pair is not None]
-
-
-def _points(rows: Rows) -> dict[str, list[float]]:
-    """Energy, added storage and time of each design, all better if lower."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for label, row in rows:
-        found.setdefault(label, []).append(row)
-    return {label: _point(own) for label, own in found.items()}
-
-
-def _point(rows: Sequence[dict[str, Any]]) -> list[float]:
-    speeds = [float(row["speed"]) for row in rows if row.get("speed")]
-    time = [1 / geometric_mean(speeds)] if speeds else []
-    return [geometric_mean(row["energy_normalized"] for row in rows), float(rows[0].get("added_bytes", 0)), *time]

@@ -77,6 +77,15 @@ def test_a_compile_option_that_turns_the_ranking() -> None:
     assert [case for case, _ in pair.turned] == ["compile.address_bits=32"]
 
 
+def test_an_option_that_is_not_named_has_the_default_of_the_compiler() -> None:
+    """b is better in sum, sqrt(0.2 / 0.4 * 0.9 / 0.3), but not in the order that is scheduled, as by default."""
+    by_ptx: dict[str, Any] = {"compile": {"schedule": False}}
+    rows = [("a", row("x", 0.2)), ("b", row("x", 0.4)), ("a", row("x", 0.9, **by_ptx)), ("b", row("x", 0.3, **by_ptx))]
+    pair = results(rows).compared("b", "a")
+    assert pair is not None
+    assert dict(pair.turned) == {"compile.schedule=True": pytest.approx(0.5)}
+
+
 def test_results_that_are_better_if_higher() -> None:
     rows = [("a", row("x", 0.5, speed=0.9)), ("b", row("x", 0.5, speed=1.2))]
     assert results(rows, "speed").ranked() == ["b", "a"]
@@ -113,3 +122,37 @@ def test_the_command(study: StudyFolder, capsys: Output) -> None:
     assert len(found["comparisons"]) == 3
     assert main(["rank", str(file)]) == 0
     assert f"{best[0]} beats {best[1]}: " in capsys.readouterr().out
+
+
+def test_designs_that_are_equal_do_not_beat_each_other() -> None:
+    """0.1 + 0.2 is 0.3 but for rounding."""
+    rows = [("a", row("x", 0.3)), ("b", row("x", 0.1 + 0.2)), ("a", row("y", 0.5)), ("b", row("y", 0.5))]
+    pair = results(rows).compared("a", "b")
+    assert pair is not None
+    assert (str(pair), pair.turned) == ("a and b are equal", ())
+
+
+def test_means_are_those_of_the_places_that_all_designs_have() -> None:
+    """c has only x, on which a is better than b; over x and y, b is better than a: sqrt(0.5 / 0.6 * 0.9 / 0.2)."""
+    energies = {"a": {"x": 0.5, "y": 0.9}, "b": {"x": 0.6, "y": 0.2}, "c": {"x": 0.7}}
+    found = results([(label, row(name, energy)) for label, own in energies.items() for name, energy in own.items()])
+    assert found.ranked() == ["a", "b", "c"]
+    assert found.means() == pytest.approx({"a": 0.5, "b": 0.6, "c": 0.7})
+    pair = found.compared("a", "b")
+    assert pair is not None
+    assert (pair.better, pair.other) == ("b", "a")
+    assert pair.ratio == pytest.approx((0.5 / 0.6 * 0.9 / 0.2) ** 0.5)
+
+
+def test_without_a_common_place_each_design_has_its_own_mean() -> None:
+    found = results([("a", row("x", 0.5)), ("b", row("y", 0.4))])
+    assert found.ranked() == ["b", "a"]
+
+
+def test_a_result_of_zero_is_better_than_any_other() -> None:
+    rows = [("a", row("x", 0.0)), ("b", row("x", 0.5)), ("a", row("y", 0.8)), ("b", row("y", 0.5))]
+    pair = results(rows, "accesses_left").compared("b", "a")
+    assert pair is not None
+    assert pair.better == "a"
+    json.dumps(pair.as_dict(), allow_nan=False)
+    assert " beats b: 2e+04 times as good (0.625 to 1e+09)" in str(pair)  # sqrt(1e9 * 5 / 8)

@@ -32,6 +32,10 @@ class Choice:
         """The design with checked parameters, as a timing run takes it."""
         return Chosen(self.design, self.design.configure(**self.values))
 
+    def defaults(self, machine: Machine) -> Parameters:
+        """The values that the parameters have on a machine where nothing sets them."""
+        return {**self.design.defaults, **self.design.of_machine(machine)}
+
     @staticmethod
     def load(
         name_or_path: str | Path,

@@ -81,17 +81,17 @@ def attempts(counting: Counting, choices: Sequence[Choice], setting: Setting) ->
         except WarpregError as error:
             if choice.design.name == BASELINE:
                 raise
-            yield _failure(run, choice, error)
+            yield _failure(run, choice, setting.machine, error)
             continue
         plain = counting.plain
         try:
             yield row(run, choice, setting, found, plain, counting.how.options)
         except WarpregError as error:
-            yield _failure(run, choice, error)
+            yield _failure(run, choice, setting.machine, error)
 
 
-def _failure(run: Run, choice: Choice, error: WarpregError) -> Failure:
-    return Failure(run.name, str(error), choice.design.name, choice.values, choice.design.defaults)
+def _failure(run: Run, choice: Choice, machine: Machine, error: WarpregError) -> Failure:
+    return Failure(run.name, str(error), choice.design.name, choice.values, choice.defaults(machine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def row(
         baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
         provenance=provenance,
         residency=_residency(run, choice, setting.machine, is_timed=found.estimate is not None),
-        defaults=choice.design.defaults,
+        defaults=choice.defaults(setting.machine),
         timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
         parts=built,
         plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),

@@ -13,6 +13,8 @@ from warpreg.experiments.runs.residency import Residency
 
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
+SWITCH = "enabled"
+"""The parameter, also of a part of a composition, that switches a design on."""
 WARP_REGISTER_BYTES = WARP_REGISTER_BITS // 8
 
 
@@ -119,13 +121,13 @@ class Failure:
 class Row:
     """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
 
-    ``defaults`` are the default values of the design's parameters, if known; ``timing`` is None if the run was not
-    timed.  ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the plain MRF
-    over its own cycles, None if those are not known.  ``events`` are the design's own counters, ``resources`` its own
-    quantities, each summed over the cycles of the run and its SMs.  ``added_instructions`` by kernel: those that the
-    design has added to the code, and in total how many of them were executed.  ``ends_pj``: dynamic energy of the
-    design and of what it is normalized to, at both ends of the technology's band.  ``whole_pj`` is the dynamic energy
-    of the design that results are normalized to, ``normalized_to``; None for the plain MRF.
+    ``defaults`` are the default values of the design's parameters on the machine, if known; ``timing`` is None if the
+    run was not timed. ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the
+    plain MRF over its own cycles, None if those are not known. ``events`` are the design's own counters, ``resources``
+    its own quantities, each summed over the cycles of the run and its SMs. ``added_instructions`` by kernel: those that
+    the design has added to the code, and in total how many of them were executed. ``ends_pj``: dynamic energy of the
+    design and of what it is normalized to, at both ends of the technology's band. ``whole_pj`` is the dynamic energy of
+    the design that results are normalized to, ``normalized_to``; None for the plain MRF.
     """
 
     workload: str
@@ -177,7 +179,9 @@ class Row:
 
     @property
     def label(self) -> str:
-        """A label of the design, ``rfc(entries=6)``: its first parameter and those that differ from their default."""
+        """A label of the design, ``rfc(entries=6)``: its first parameter, unless `SWITCH`, and those that differ from
+        their default on the machine.
+        """
         return _label(self.design, self.parameters, self.defaults)
 
     @property
@@ -308,11 +312,11 @@ class Row:
 
 
 def _label(design: str, parameters: Parameters, defaults: Parameters) -> str:
-    """A design with its first parameter and those that differ from their default."""
+    """A design with its first parameter, unless it is `SWITCH`, and those that differ from their default."""
     told = [
         f"{name}={value}"
         for place, (name, value) in enumerate(parameters.items())
-        if place == 0 or name not in defaults or value != defaults[name]
+        if (place == 0 and not name.endswith(SWITCH)) or name not in defaults or value != defaults[name]
     ]
     return f"{design}({', '.join(told)})" if told else design
 

@@ -9,7 +9,6 @@ side of 1.  If the technologies have a band, its ends are cases too, each over a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.sweep.errors import SweepError
 
 RESAMPLES = 2000
@@ -27,7 +27,12 @@ ENERGY, ENERGY_ENDS = "energy_normalized", "energy_ends"
 LOWER, HIGHER = (ENERGY, "cycles", "accesses_left"), ("speed", "ipc")
 """Results that are better if lower, or if higher."""
 AXES = ("machine", "technology", "size", "seed", "workload")
-DEFAULT = "default"
+COMPILE, DEFAULT = "compile.", "default"
+"""The prefix of axes that are compile options, and the value of an option that is none of the command line."""
+SAME = 1e-9
+"""Ratios that differ from 1 by less are rounding."""
+MOST = 1e9
+"""The ratio of a number to zero, such that means of ratios exist."""
 ENDS = ("band=low", "band=high")
 """The least and the most costly main register file of the technologies."""
 Place = tuple[tuple[str, str], ...]
@@ -51,23 +56,36 @@ class Results:
         ends: dict[str, dict[Place, Sequence[float]]] = {}
         for label, row in rows:
             if "error" not in row:
-                values.setdefault(label, {})[_place(row)] = _value(row, by)
+                values.setdefault(label, {})[place_of(row)] = _value(row, by)
                 if by == ENERGY and ENERGY_ENDS in row:
-                    ends.setdefault(label, {})[_place(row)] = row[ENERGY_ENDS]
+                    ends.setdefault(label, {})[place_of(row)] = row[ENERGY_ENDS]
         return Results(by, values, ends)
 
     def ranked(self) -> list[str]:
-        """The designs, the best first, by their means over the places that all of them have."""
-        shared = set.intersection(*(set(one) for one in self.values.values())) if self.values else set()
-        means = {label: _mean({place: one[place] for place in shared}) for label, one in self.values.items()}
+        """The designs, the best first, by their means."""
+        means = self.means()
         return sorted(means, key=lambda label: (means[label] * (1 if self.by in LOWER else -1), label))
 
-    def mean(self, label: str) -> float:
-        """The geometric mean of a design over workloads."""
-        return _mean(self.values[label])
+    def shared(self) -> set[Place]:
+        """The places at which all designs have a result."""
+        return set.intersection(*(set(one) for one in self.values.values())) if self.values else set()
 
-    def compared(self, better: str, other: str) -> Comparison | None:
-        """Two designs, where both have a result; None if that is nowhere."""
+    def means(self) -> dict[str, float]:
+        """The geometric mean of each design over workloads, at the places that all designs have; if there are none, at
+        its own.
+        """
+        shared = self.shared()
+        return {label: _mean({place: own[place] for place in shared} or own) for label, own in self.values.items()}
+
+    def compared(self, one: str, two: str) -> Comparison | None:
+        """Two designs, where both have a result, the better one first; None if that is nowhere.
+
+        The better one may have the worse mean in `ranked`, which looks at fewer places if other designs have failed.
+        """
+        found = self._compared(one, two)
+        return found if found is None or found.ratio >= 1 - SAME else self._compared(two, one)
+
+    def _compared(self, better: str, other: str) -> Comparison | None:
         shared = {
             place: self._ratio(value, self.values[other][place])
             for place, value in self.values[better].items()
@@ -77,7 +95,7 @@ class Results:
             return None
         low, high, share = _bootstrap(shared)
         cases = [*_cases(shared), *self._at_the_ends(better, other)]
-        turned = tuple((case, ratio) for case, ratio in cases if ratio < 1)
+        turned = tuple((case, ratio) for case, ratio in cases if ratio < 1 - SAME)
         workloads = len(_by_workload(shared))
         return Comparison(better, other, _mean(shared), low, high, share, turned, len(shared), workloads)
 
@@ -92,7 +110,7 @@ class Results:
     def _ratio(self, one: float, two: float) -> float:
         """How much better the first value is: above 1 if it is."""
         if min(one, two) <= 0:
-            return 1.0 if one == two else math.inf if (one < two) == (self.by in LOWER) else 0.0
+            return 1.0 if one == two else MOST if (one < two) == (self.by in LOWER) else 1 / MOST
         return two / one if self.by in LOWER else one / two
 
 
@@ -113,12 +131,19 @@ class Comparison:
     places: int
     workloads: int
 
+    @property
+    def is_tie(self) -> bool:
+        """Whether the two are equal on every workload."""
+        return max(abs(1 - self.low), abs(1 - self.high)) < SAME
+
     def __str__(self) -> str:
         unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
-        beats = f"{self.better} beats {self.other}: {self.ratio:.3f} times as good"
+        if self.is_tie and not self.turned:
+            return f"{self.better} and {self.other} are equal"
+        beats = f"{self.better} beats {self.other}: {_shown(self.ratio)} times as good"
         if self.workloads == 1:
             return f"{beats} on the one workload{unless}"
-        return f"{beats} ({self.low:.3f} to {self.high:.3f}), in {self.share:.0%} of resamples{unless}"
+        return f"{beats} ({_shown(self.low)} to {_shown(self.high)}), in {self.share:.0%} of resamples{unless}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -134,6 +159,10 @@ class Comparison:
         }
 
 
+def _shown(ratio: float) -> str:
+    return f"{ratio:.3f}" if ratio < 1000 else f"{ratio:.0e}"
+
+
 def front(points: Mapping[str, Sequence[float]]) -> list[str]:
     """The Pareto front: labels of the points that no other is at least as low as in all, and lower in one."""
     return [
@@ -147,8 +176,9 @@ def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True)) and any(a < b for a, b in zip(one, other, strict=True))
 
 
-def _place(row: Mapping[str, Any]) -> Place:
-    compiled = tuple((f"compile.{name}", str(value)) for name, value in row["compile"].items())
+def place_of(row: Mapping[str, Any]) -> Place:
+    """The values of all axes in a row."""
+    compiled = tuple((f"{COMPILE}{name}", str(value)) for name, value in row["compile"].items())
     return (*((axis, str(row[axis])) for axis in AXES), *compiled)
 
 
@@ -178,7 +208,7 @@ def _bootstrap(ratios: Mapping[Place, float]) -> tuple[float, float, float]:
     chosen = np.random.default_rng(0).integers(0, logs.size, (RESAMPLES, logs.size))
     means = logs[chosen].mean(axis=1)
     low, high = np.exp(np.percentile(means, INTERVAL))
-    return float(low), float(high), float((means > 0).mean())
+    return float(low), float(high), float((means > SAME).mean())
 
 
 def _cases(ratios: Mapping[Place, float]) -> Iterator[tuple[str, float]]:
@@ -190,6 +220,11 @@ def _cases(ratios: Mapping[Place, float]) -> Iterator[tuple[str, float]]:
     for axis in axes:
         cases: dict[str, dict[Place, float]] = {}
         for place, ratio in ratios.items():
-            cases.setdefault(dict(place).get(axis, DEFAULT), {})[place] = ratio
+            cases.setdefault(dict(place).get(axis, _default(axis)), {})[place] = ratio
         if len(cases) > 1:
             yield from ((f"{axis}={value}", _mean(own)) for value, own in sorted(cases.items()))
+
+
+def _default(axis: str) -> str:
+    """The value of a compile option that a place does not name."""
+    return str(AS_COMPILED.as_dict().get(axis.removeprefix(COMPILE), DEFAULT))
