@@ -57,9 +57,12 @@ class Results:
         return Results(by, values, ends)
 
     def ranked(self) -> list[str]:
-        """The designs, the best first, by their means over the places that all of them have."""
+        """The designs, the best first, by their means over the places that all of them have; if there is no such place,
+        over the places that each has.
+        """
         shared = set.intersection(*(set(one) for one in self.values.values())) if self.values else set()
-        means = {label: _mean({place: one[place] for place in shared}) for label, one in self.values.items()}
+        used = {label: {place: one[place] for place in shared} if shared else one for label, one in self.values.items()}
+        means = {label: _mean(one) for label, one in used.items()}
         return sorted(means, key=lambda label: (means[label] * (1 if self.by in LOWER else -1), label))
 
     def mean(self, label: str) -> float:
@@ -67,7 +70,10 @@ class Results:
         return _mean(self.values[label])
 
     def compared(self, better: str, other: str) -> Comparison | None:
-        """Two designs, where both have a result; None if that is nowhere."""
+        """Two designs, where both have a result; None if that is nowhere.
+
+        If the second one is the better one there, the comparison names it first.
+        """
         shared = {
             place: self._ratio(value, self.values[other][place])
             for place, value in self.values[better].items()
@@ -75,6 +81,8 @@ class Results:
         }
         if not shared:
             return None
+        if _mean(shared) < 1:
+            return self.compared(other, better)
         low, high, share = _bootstrap(shared)
         cases = [*_cases(shared), *self._at_the_ends(better, other)]
         turned = tuple((case, ratio) for case, ratio in cases if ratio < 1)
