@@ -43,6 +43,7 @@ def test_an_instruction_counts_each_of_its_visits() -> None:
     run = warpreg.compile(KERNEL, record=record)["widths"][1, 64](np.zeros(1, np.uint32))
     (kernel,) = run.kernels
     found = value_widths(run, kernel, "interpreted")
+    assert found.tolist() == value_widths(run, kernel).tolist()
     by_opcode = {one.opcode: found[pc].tolist() for pc, one in enumerate(kernel.instructions())}
     assert by_opcode["shl"] == [0, 2, 0, 0]
     assert by_opcode["mad"] == [0, 0, 0, 6]

@@ -11,6 +11,7 @@ from warpreg.experiments.runs.run import Run
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import compiled
+from warpreg.trace import long_arrays
 from warpreg.trace.path import PathWord
 from warpreg.trace.widths import WidthReader, places, words_written
 
@@ -32,7 +33,7 @@ def value_widths(run: Run, kernel: Kernel, mode: Mode = "compiled") -> Longs:
     typical: Any = np.zeros(0, np.uint32), found.first, np.zeros(0, np.uint8), counts
     tallied = tally if mode == "interpreted" else compiled(tally, typical)
     for chunk in path.path_chunks():
-        tallied(np.ascontiguousarray(chunk, np.uint32), found.first, reader.of(chunk), counts)
+        tallied(long_arrays.joined([chunk]), found.first, reader.of(chunk), counts)
     reader.finish()
     written = [words_written(one) for one in kernel.instructions()]
     result = np.zeros((len(written), BYTES), np.int64)
