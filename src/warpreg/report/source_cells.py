@@ -109,7 +109,7 @@ class Cells:
         waits = sum(stalls.values())
         told = ", ".join(f"{cause} {cycles:,}" for cause, cycles in stalls.items())
         bars = stack({self.causes.index(cause): cycles / most["waits"] for cause, cycles in stalls.items() if cycles})
-        cause = f' <span class="quiet cause">{escape(next(iter(stalls)))}</span>' if waits else ""
+        cause = f' <span class="quiet cause">{escape(next(iter(stalls), ""))}</span>'
         return f'<td class="number waits" title="{escape(told)}">{bars}{waits:,}{cause}</td>' if known else _empty(part)
 
     def _place(self, place: str) -> str:

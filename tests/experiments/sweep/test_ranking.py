@@ -81,6 +81,11 @@ def test_designs_without_a_common_place_are_ranked_by_their_own_means() -> None:
     assert found.compared("b", "c") is None
 
 
+def test_equal_designs_do_not_beat_each_other() -> None:
+    pair = results([(label, row(name, 0.5)) for label in "ab" for name in "xy"]).compared("a", "b")
+    assert str(pair) == "a and b are equal"
+
+
 def test_a_compile_option_that_turns_the_ranking() -> None:
     narrow: dict[str, Any] = {"compile": {"address_bits": 32}}
     rows = [("a", row("x", 0.2)), ("b", row("x", 0.4)), ("a", row("x", 0.4, **narrow)), ("b", row("x", 0.3, **narrow))]

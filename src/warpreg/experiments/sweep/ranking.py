@@ -122,6 +122,8 @@ class Comparison:
     workloads: int
 
     def __str__(self) -> str:
+        if self.low == self.ratio == self.high == 1 and not self.turned:
+            return f"{self.better} and {self.other} are equal"
         unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
         beats = f"{self.better} beats {self.other}: {self.ratio:.3f} times as good"
         if self.workloads == 1:

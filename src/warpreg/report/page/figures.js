@@ -2,6 +2,8 @@
 // The figures: what each shows of the results that are not hidden.
 
 const OTHER = 8;
+/** So many names stand side by side below a plot; more are turned. */
+const FEW = 8;
 /** Colours of the style sheet for series; further ones begin again. */
 const series = (place) => colour(`series-${place % OTHER}`);
 
@@ -234,7 +236,11 @@ function heat() {
     }],
     layout: {
       height: 190 + down.length * (upright ? 15 : 20),
-      xaxis: names(across, { tickangle: -90, showgrid: false, tickfont: { size: 10, color: colour("quiet") } }),
+      xaxis: names(across, {
+        tickangle: isNarrow() || across.length > FEW ? -90 : 0,
+        showgrid: false,
+        tickfont: { size: 10, color: colour("quiet") },
+      }),
       yaxis: names(down, {
         autorange: "reversed",
         showgrid: false,

@@ -21,6 +21,8 @@ function ranking() {
 
 const intervalText = (pair) =>
   pair.workloads > 1 ? `${numberText(pair.interval[0])} to ${numberText(pair.interval[1])}` : "one workload";
+const isEqual = (pair) =>
+  [pair.ratio, ...pair.interval].every((one) => one === 1) && !Object.keys(pair.turned_by).length;
 const certainty = (pair) => (pair.workloads > 1 ? pair.share_of_resamples : null);
 const turnedBy = (pair) =>
   Object.entries(pair.turned_by).map(([name, ratio]) => `${name.replace(/@[0-9a-f]+$/, "")} (${numberText(ratio)})`)
@@ -55,9 +57,16 @@ const pairColumns = (of) => [
   {
     title: "Certainty",
     value: (row) => (of(row) ? certainty(of(row)) : null),
-    show: (row) => (of(row) && certainty(of(row)) !== null ? percent(certainty(of(row))) : "–"),
+    show: (row) => {
+      const pair = of(row);
+      return pair && certainty(pair) !== null && !isEqual(pair) ? percent(certainty(pair)) : "–";
+    },
   },
-  { title: "Unless", value: (row) => (of(row) ? turnedBy(of(row)) : row.reversed ? REVERSED : "–"), class: "text" },
+  {
+    title: "Unless",
+    value: (row) => (of(row) ? turnedBy(of(row)) : row.reversed ? REVERSED : "–"),
+    class: "text",
+  },
 ];
 
 /** Any two designs, which the reader chooses. */
@@ -79,6 +88,7 @@ function sentence(ranked, one, two) {
   if (one === two) return "Choose two designs.";
   const pair = pairOf(ranked, one, two);
   if (!pair) return "They were not compared: no run has both, or the report has too many designs.";
+  if (isEqual(pair)) return `${labelOf(pair.better)} and ${labelOf(pair.other)} are equal.`;
   const sure = certainty(pair) === null
     ? "on the one workload"
     : `(${intervalText(pair)}), in ${percent(certainty(pair))} of resamples`;
