@@ -34,7 +34,7 @@ def test_a_page_is_written(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "folder" / "k.html"
     assert main(["explain", "vector-add", "--html", str(path), "--banks", "2"]) == 0
     page = path.read_text(encoding="utf-8")
-    assert "bank conflict" in page
+    assert "Bank conflicts" in page
     assert f"wrote {path}" in capsys.readouterr().out
 
 
@@ -45,6 +45,21 @@ def test_energy_is_that_of_the_comparison(capsys: Output) -> None:
     assert main(["compare", "vector-add", "--size", "tiny", "--designs", "mrf", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert sum(line["nJ"] for line in found["lines"]) == pytest.approx(row["energy_pj"] / 1000, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_cycles_add_causes_widths_and_the_banks_of_the_machine(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "k.html"
+    options = ["--cycles", "--machine", "gtx480", "--design", "rfc"]
+    assert main(["explain", "vector-add", "--source", "--json", "--html", str(path), *options]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    for line in found["lines"]:
+        assert sum(line["stalls"].values()) == line["waits"]
+    assert sum(line["stalls"].get("memory", 0) for line in found["lines"]) > 0
+    assert any(line["bytes"] and 1 <= line["bytes"] <= 4 for line in found["lines"])
+    page = path.read_text(encoding="utf-8")
+    for text in ("<dd>gtx480</dd>", "Significant bytes", "by cause"):
+        assert text in page
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,18 @@ from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.placement import Placement, placements
 from warpreg.experiments.runs.provenance import code_version, kernel_digest
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, find_workload
+from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
 from warpreg.report.files import whole
 from warpreg.report.listing import Line, Listing, listing
 from warpreg.report.source_page import source_page
-from warpreg.report.source_view import Cost, Explained, source_lines
+from warpreg.report.source_view import Cost, Explained, source_lines, source_texts
 
 
 @click.command()
@@ -102,32 +104,43 @@ def command(
     compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
     if not costs:  # which are by instruction of the kernel without what a design adds
         compiled = [_rewritten(one, design_name, values) for one in compiled]
-    notes = [_both(_notes(one, design_name, values), _conflicts(one, choice.banks)) for one in compiled]
+    notes = [_notes(one, design_name, values) for one in compiled]
     if by_line or html:
         spent: Mapping[str, Mapping[int, Cost]] = {}
+        about, banks = {"Design": design_name or "none"}, choice.banks
         if costs:
             chosen = Choice.load(design_name or BASELINE, values)
-            measuring = Measuring(target, size, seed, choice, chosen, Setting.load(machine, technology, [chosen]))
-            spent = measuring.costs(costs == "cycles")
+            setting = Setting.load(machine, technology, [chosen])
+            spent = Measuring(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
+            about = {"Design": chosen.design.name, **_parameters(values), **_setting(setting), "Size": size}
+            banks = banks or _banks(setting.machine)
         folder = _folder(target)
         found = [
-            Explained(listing(one), note, source_lines(one, folder), spent.get(one.name, {}))
+            Explained(
+                listing(one),
+                note,
+                source_lines(one, folder),
+                spent.get(one.name, {}),
+                _conflicts(one, banks),
+                source_texts(one, folder),
+            )
             for one, note in zip(compiled, notes, strict=True)
         ]
         if html:
             with whole(html) as unfinished:
-                unfinished.write_text(source_page(target, found), encoding="utf-8")
+                unfinished.write_text(source_page(target, found, about), encoding="utf-8")
             click.echo(f"wrote {html}", err=as_json)
         if by_line:
             print_lines(found, as_json)
         return
+    texts = [_texts(note, _conflicts(one, choice.banks)) for one, note in zip(compiled, notes, strict=True)]
     if as_json:
         output.print_json(
-            [_as_dict(listing(one), note, choice.banks) for one, note in zip(compiled, notes, strict=True)]
+            [_as_dict(listing(one), note, choice.banks) for one, note in zip(compiled, texts, strict=True)]
         )
         return
     console = output.console()
-    for one, note in zip(compiled, notes, strict=True):
+    for one, note in zip(compiled, texts, strict=True):
         for line in styled(listing(one), note, choice.banks):
             console.print(line, soft_wrap=True)
 
@@ -179,17 +192,37 @@ def _folder(target: str) -> Path:
     return Path(target).parent if is_file else find_workload(target).source.parent
 
 
-def _both(notes: Mapping[int, str], more: Mapping[int, str]) -> dict[int, str]:
-    """The notes of either kind, by pc."""
-    return {pc: ", ".join(one[pc] for one in (notes, more) if pc in one) for pc in sorted({*notes, *more})}
+def _parameters(values: Mapping[str, Value]) -> dict[str, str]:
+    return {"Parameters": ", ".join(f"{name}={value}" for name, value in values.items())} if values else {}
 
 
-def _conflicts(kernel: Kernel, banks: int) -> dict[int, str]:
-    """By pc, its bank conflicts."""
+def _setting(setting: Setting) -> dict[str, str]:
+    return {"Machine": setting.machine.name, "Technology": setting.technology.name}
+
+
+def _texts(notes: Mapping[int, Placement], conflicts: Mapping[int, int]) -> dict[int, str]:
+    """Notes and bank conflicts by pc, in words."""
+    words = {pc: f"{count} bank conflict{'s' if count > 1 else ''}" for pc, count in conflicts.items()}
+    pcs = sorted({*notes, *words})
+    return {
+        pc: ", ".join([*([str(notes[pc])] if pc in notes else []), *([words[pc]] if pc in words else [])]) for pc in pcs
+    }
+
+
+def _banks(machine: Machine) -> int:
+    """Banks that the operands of an instruction share; 0 if the register of a warp does not choose the bank."""
+    file = machine.register_file
+    if file.mapping == "warp" or not machine.collectors:
+        return 0
+    return file.banks // machine.schedulers.count if file.private_banks else file.banks
+
+
+def _conflicts(kernel: Kernel, banks: int) -> dict[int, int]:
+    """By pc, its bank conflicts, where there are some."""
     if not banks:
         return {}
     found = {pc: conflicts_of(one, banks) for pc, one in enumerate(kernel.instructions())}
-    return {pc: f"{count} bank conflict{'s' if count > 1 else ''}" for pc, count in found.items() if count}
+    return {pc: count for pc, count in found.items() if count}
 
 
 def _rewritten(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> Kernel:
@@ -202,13 +235,11 @@ def _rewritten(kernel: Kernel, design_name: str | None, values: Mapping[str, Val
     return design.rewrite(kernel, design.configure(**values))
 
 
-def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> dict[int, str]:
+def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> dict[int, Placement]:
     """By pc, where the design reads and writes operands; empty for designs that decide at run time."""
     if design_name is None:
         return {}
-    from warpreg.experiments.runs.placement import placement_notes
-
-    return placement_notes(kernel, design_name, values)
+    return placements(kernel, design_name, values)
 
 
 def _as_dict(listed: Listing, notes: dict[int, str], banks: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,12 @@ from warpreg.experiments.runs.by_instruction import by_instruction
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import Setting
 from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
-from warpreg.report.source_view import Cost, Explained
+from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs.stalls_by_instruction import stalls_by_instruction
+from warpreg.experiments.runs.value_widths import value_widths
+from warpreg.ir.kernel import Kernel
+from warpreg.report.source_view import Cost, Explained, SourceLine, mean_width
+from warpreg.timing import CAUSES
 
 
 @dataclass(frozen=True)
@@ -40,21 +45,28 @@ class Measuring:
         timed = Timed() if is_timed else None
         with output.steps() as progress:
             progress.begin(f"running {self.target}")
-            record = recorded(timed, [self.choice])
+            record = dataclasses.replace(recorded(timed, [self.choice]), widths=True)
             run = run_workload(find_workload(self.target), self.size, self.seed, self.options, record)
             found = {}
             for kernel in run.kernels:
                 progress.begin(f"counting {kernel.name}")
                 counts = by_instruction(run, kernel, self.choice, self.setting.machine, timed)
+                widths = value_widths(run, kernel).tolist()
+                stalls = self._stalls(run, kernel) if is_timed else [None] * kernel.instruction_count
                 found[kernel.name] = {
                     pc: Cost(
                         int(counts.issued[pc]),
                         energy.account(counts.row(pc).energy_list(), self.setting.technology).total_pj,
-                        int(counts.waited[pc]) if is_timed else None,
+                        widths[pc],
+                        stalls[pc],
                     )
                     for pc in range(kernel.instruction_count)
                 }
         return found
+
+    def _stalls(self, run: Run, kernel: Kernel) -> list[dict[str, int] | None]:
+        found = stalls_by_instruction(run, kernel, self.choice, self.setting.machine).tolist()
+        return [{cause: cycles for cause, cycles in zip(CAUSES, row, strict=True) if cycles} for row in found]
 
 
 def print_lines(kernels: Sequence[Explained], as_json: bool) -> None:
@@ -84,7 +96,18 @@ def _rows(found: Explained, whole: bool = False) -> list[dict[str, Any]]:
                 "live": found.pressure(line),
                 "executed": found.executed(line) if found.costs else None,
                 "nJ": round(found.energy_pj(line) / 1000, 3) if found.costs else None,
+                "bytes": _rounded(mean_width(found.widths(line.pcs))),
                 "waits": found.waits(line),
+                **({"stalls": found.stalls(line.pcs)} if whole else {"mostly": _main_cause(found, line)}),
             }
         )
     return rows
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _main_cause(found: Explained, line: SourceLine) -> str | None:
+    """What warps mostly wait for before the instructions of a line."""
+    return next(iter(found.stalls(line.pcs)), "") if found.is_timed else None

@@ -1,122 +1,216 @@
 """A page of kernels beside their source: one HTML file that opens from disk.
 
-Source lines are on the left and the listing on the right.  Pointing at a line, or moving to it with the tab key, marks
-the instructions that belong to it, and the other way round.
+The source is on the left and the listing on the right.  Pointing at a line, or moving to it with the arrow keys, marks
+the instructions that belong to it, and the other way round.  Style and script are in `source_page.css` and
+`source_page.js`; the page runs no other script and fetches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from importlib.resources import files
 
-from warpreg.report.listing import LEGEND
-from warpreg.report.source_view import Explained
+from warpreg.report.listing import Line
+from warpreg.report.source_cells import Cells, head
+from warpreg.report.source_view import Explained, SourceLine
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #222; --paper: #fff; --quiet: #666; --mark: #fff1b8; --bar: #bfe1f6; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #ddd; --paper: #181818; --quiet: #999; --mark: #4a4000; --bar: #0a4a70; }
-}
-body { color: var(--ink); background: var(--paper); font: 14px/1.45 system-ui, sans-serif; margin: 1rem; }
-.sides { display: grid; grid-template-columns: minmax(20rem, 2fr) minmax(30rem, 3fr); gap: 1rem; }
-.side { overflow: auto; max-height: 85vh; border: 1px solid var(--quiet); }
-table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; white-space: pre; width: 100%; }
-th { text-align: left; position: sticky; top: 0; background: var(--paper); }
-td, th { padding: 0 .5rem; } td.number { text-align: right; } .quiet { color: var(--quiet); }
-tr.marked { background: var(--mark); } tr:focus { outline: 2px solid var(--quiet); }
-.bar { background: linear-gradient(to right, var(--bar) var(--share), transparent var(--share)); }
-@media (max-width: 60rem) { .sides { grid-template-columns: 1fr; } .side { max-height: none; } }
-@media print { .side { max-height: none; overflow: visible; } }
+CONTEXT = 2
+"""Lines of the source that are shown before and after those with instructions."""
+MOST_BETWEEN = 12
+"""Lines without instructions that are shown between two with instructions; more are left out."""
+PARTS = {
+    "ranges": "Live ranges", "energy": "Energy", "waits": "Waits", "widths": "Widths", "banks": "Bank conflicts",
+    "places": "Placements", "notes": "Notes",
+}  # fmt: skip
+"""Columns that a reader can hide, by class."""
+HEADS = {"energy": "nJ", "waits": "waits", "widths": "bytes"}
+"""Columns of what a run has cost."""
+
+
+def source_page(title: str, kernels: Sequence[Explained], about: Mapping[str, str] | None = None) -> str:
+    """The page as text; ``about`` says of what run and design the numbers are."""
+    script, style = _text("source_page.js"), _text("source_page.css")
+    policy = f"default-src 'none'; script-src 'sha256-{_sha256(script)}'; style-src 'unsafe-inline'"
+    shown = [part for part in PARTS if any(part in _parts(kernel) for kernel in kernels)]
+    body = "\n".join(part for place, kernel in enumerate(kernels) for part in _kernel(place, kernel))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)} · Warpreg</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the code</a>
+<header>
+<p class="name">Warpreg <span class="quiet">explain</span></p>
+<h1>{escape(title)}</h1>
+{_facts(about or {})}
+<fieldset class="show"><legend>Show</legend>{"".join(_choice(part) for part in shown)}</fieldset>
+</header>
+<main id="main" tabindex="-1">
+{body}
+</main>
+<script>{script}</script>
+</body>
+</html>
 """
-SCRIPT = """
-for (const kernel of document.querySelectorAll(".sides")) {
-  const mark = (key, on) => kernel.querySelectorAll("tr[data-line]").forEach(row => {
-    if (row.dataset.line === key) row.classList.toggle("marked", on);
-  });
-  for (const row of kernel.querySelectorAll("tr[data-line]")) {
-    const key = row.dataset.line;
-    for (const [enter, leave] of [["mouseenter", "mouseleave"], ["focus", "blur"]]) {
-      row.addEventListener(enter, () => mark(key, true));
-      row.addEventListener(leave, () => mark(key, false));
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _parts(kernel: Explained) -> list[str]:
+    """The parts of which the kernel has something to show."""
+    has = {
+        "ranges": True,
+        "energy": bool(kernel.costs),
+        "widths": any(cost.widths for cost in kernel.costs.values()),
+        "waits": kernel.is_timed,
+        "banks": bool(kernel.conflicts),
+        "places": any(note.places for note in kernel.notes.values()),
+        "notes": bool(kernel.notes),
     }
-    row.addEventListener("click", () => {
-      const side = row.closest(".side");
-      for (const other of kernel.querySelectorAll(".side")) {
-        const found = [...other.querySelectorAll("tr[data-line]")].find(one => one.dataset.line === key);
-        if (other !== side && found) found.scrollIntoView({block: "center"});
-      }
-    });
-  }
-}
-"""
+    return [part for part in PARTS if has[part]]
 
 
-def source_page(title: str, kernels: Sequence[Explained]) -> str:
-    """The page as text."""
-    body = "\n".join(part for kernel in kernels for part in _kernel(kernel))
+def _choice(part: str) -> str:
+    return f'<label><input type="checkbox" checked data-part="{part}"> {PARTS[part]}</label>'
+
+
+def _facts(facts: Mapping[str, str]) -> str:
+    told = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
+    return f"<dl>{told}</dl>" if told else ""
+
+
+def _kernel(place: int, found: Explained) -> Iterator[str]:
+    kernel, cells = found.listing.kernel, Cells.of(found)
+    facts = {
+        "Instructions": f"{kernel.instruction_count:,}",
+        "Registers": str(kernel.register_count),
+        "Live at most": str(found.listing.pressure),
+    }
+    if found.conflicts:
+        facts["Bank conflicts"] = f"{sum(found.conflicts.values()):,} in {len(found.conflicts)} instructions"
+    if found.costs:
+        facts["Executed"] = f"{sum(cost.executed for cost in found.costs.values()):,} warp-instructions"
+        facts["Register energy"] = f"{sum(cost.energy_pj for cost in found.costs.values()) / 1000:,.1f} nJ"
+    if found.is_timed:
+        facts["Waits"] = f"{sum(found.stalls(found.costs).values()):,} cycles of warps"
+    parts, name = _parts(found), escape(kernel.name)
+    yield f'<section aria-labelledby="kernel-{place}">'
+    yield f'<h2 id="kernel-{place}">{name}</h2>{_facts(facts)}'
+    yield from cells.legends()
+    yield f'<div class="sides"><div class="side" role="region" aria-label="Source of {name}"><table>'
+    yield f'<caption class="spoken">Source lines of {name}; the arrow keys move between lines</caption>'
+    yield from _source(found, cells, parts)
+    yield f'</table></div><div class="side" role="region" aria-label="Listing of {name}"><table>'
+    yield f'<caption class="spoken">Instructions of {name}; the arrow keys move between them</caption>'
+    yield from _listing(found, cells, parts)
+    yield "</table></div></div></section>"
+
+
+def _source(found: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
+    costs = [part for part in HEADS if part in parts]
+    heads = "".join(head(HEADS[part], f"number {part}") for part in costs)
+    yield f"<thead><tr>{head('line', 'number')}{head('source')}{heads}{head('live', 'number less')}</tr></thead>"
+    width = len(costs) + 3
+    for file in dict.fromkeys(line.file for line in found.lines):
+        yield "<tbody>"
+        if file:
+            yield f'<tr><th class="file" scope="rowgroup" colspan="{width}">{escape(file)}</th></tr>'
+        by_number = {line.number: line for line in found.lines if line.file == file}
+        for number in excerpt(list(by_number), len(found.texts.get(file, ()))):
+            if number is None:
+                yield f'<tr class="quiet gap"><td colspan="{width}">⋯</td></tr>'
+            elif number in by_number:
+                yield _source_row(by_number[number], found, cells, costs)
+            else:
+                code = _code(found.texts[file][number - 1], width - 1)
+                yield f'<tr class="quiet"><th class="number" scope="row">{number}</th>{code}</tr>'
+        yield "</tbody>"
+
+
+def excerpt(numbers: Sequence[int], length: int) -> Iterator[int | None]:
+    """The numbers of the lines that are shown of a file with so many lines; None where lines are left out."""
+    shown = sorted(set(numbers))
+    before = shown[0] - CONTEXT
+    for number in (*shown, None):
+        end = min(length, shown[-1] + CONTEXT) + 1 if number is None else number
+        first = max(1, before)
+        if number is not None and end - first > MOST_BETWEEN:
+            yield None
+        elif length:
+            yield from range(first, end)
+        if number is not None:
+            yield number
+            before = number + 1
+
+
+def _source_row(line: SourceLine, found: Explained, cells: Cells, costs: Sequence[str]) -> str:
+    spent = "".join(cells.cost(part, line.pcs) for part in costs)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
-        f"<body><h1>{escape(title)}</h1>\n{body}\n<script>{SCRIPT}</script></body></html>\n"
+        f'<tr data-line="{escape(_key(line.file, line.number))}">'
+        f'<th class="number" scope="row">{line.number or ""}</th>'
+        f'{_code(line.text)}{spent}<td class="number less">{found.pressure(line)}</td></tr>'
     )
 
 
-def _kernel(found: Explained) -> Iterator[str]:
-    kernel = found.listing.kernel
-    yield f"<h2>{escape(kernel.name)}</h2>"
-    yield (
-        f"<p>{kernel.instruction_count} instructions, {kernel.register_count} registers, {found.listing.pressure} live "
-        f'at most. <span class="quiet">{escape(LEGEND)}</span></p>'
-    )
-    yield '<div class="sides"><div class="side"><table>'
-    yield from _source(found)
-    yield '</table></div><div class="side"><table>'
-    yield from _listing(found)
-    yield "</table></div></div>"
+def _code(text: str, columns: int = 1) -> str:
+    """A line of the source; where it wraps, it keeps its indentation."""
+    line = text.expandtabs(4)
+    indentation = len(line) - len(line.lstrip())
+    return f'<td class="code" colspan="{columns}" style="--in: {indentation}">{escape(line.strip())}</td>'
 
 
-def _source(found: Explained) -> Iterator[str]:
-    most = max((found.energy_pj(line) for line in found.lines), default=0.0)
-    costs = ["nJ"] if found.costs else []
-    costs += ["waits"] if any(cost.waits is not None for cost in found.costs.values()) else []
-    yield f"<tr>{''.join(f'<th>{name}</th>' for name in ('line', *costs, 'code', 'live', 'source'))}</tr>"
-    for line in found.lines:
-        spent = found.energy_pj(line)
-        share = f' style="--share: {100 * spent / most:.1f}%"' if most else ""
-        cells = (*_costs(costs, spent, found.waits(line)), str(len(line.pcs)), str(found.pressure(line)))
-        yield (
-            f'<tr tabindex="0" data-line="{escape(_key(line.file, line.number))}">'
-            f'<td class="number">{line.number or ""}</td>'
-            + "".join(f'<td class="number">{cell}</td>' for cell in cells)
-            + f'<td class="bar"{share}>{escape(line.text)}</td></tr>'
-        )
-
-
-def _costs(names: Sequence[str], energy_pj: float, waits: int | None) -> list[str]:
-    values = {"nJ": f"{energy_pj / 1000:,.2f}", "waits": "" if waits is None else f"{waits:,}"}
-    return [values[name] for name in names]
-
-
-def _listing(found: Explained) -> Iterator[str]:
-    costs = ["nJ"] if found.costs else []
-    costs += ["waits"] if any(cost.waits is not None for cost in found.costs.values()) else []
+def _listing(found: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
     tens, units = (escape(text) for text in found.listing.header())
-    heads = ("pc", f"{tens}\n{units}", "live", "instruction", *costs, "notes")
-    yield f"<tr>{''.join(f'<th>{name}</th>' for name in heads)}</tr>"
+    heads = {
+        "ranges": head(f"{tens}\n{units}", "ranges", label="live ranges by register"),
+        **{part: head(text, f"number {part}") for part, text in HEADS.items()},
+        "banks": head("conflicts", "number banks"),
+        "places": head("operands", "places"),
+        "notes": head("notes", "notes"),
+    }
+    after = [part for part in parts if part != "ranges"]
+    texts = "".join(heads[part] for part in after)
+    yield f"<thead><tr>{head('pc', 'number')}{heads['ranges']}{head('instruction')}{texts}{head('live', 'number')}</tr>"
+    yield "</thead>"
     for block in found.listing.blocks:
-        yield f'<tr><td></td><td colspan="{len(heads) - 1}"><b>{escape(block.title)}</b></td></tr>'
+        title = escape(block.title)
+        yield f'<tbody><tr><th class="file" scope="rowgroup" colspan="{len(after) + 4}">{title}</th></tr>'
         for line in block.lines:
-            source, cost = line.instruction.source, found.costs.get(line.pc)
-            key = _key(source.file, source.line) if source else _key("", 0)
-            spent = _costs(costs, cost.energy_pj, cost.waits) if cost else [""] * len(costs)
-            yield (
-                f'<tr tabindex="0" data-line="{escape(key)}"><td class="number">{line.pc}</td>'
-                f'<td class="quiet">{line.ranges}</td><td class="number">{line.pressure}</td>'
-                f"<td>{escape(str(line.instruction))}</td>"
-                + "".join(f'<td class="number">{one}</td>' for one in spent)
-                + f'<td class="quiet">{escape(found.notes.get(line.pc, ""))}</td></tr>'
-            )
+            yield _listing_row(line, cells, after)
+        yield "</tbody>"
+
+
+def _listing_row(line: Line, cells: Cells, parts: Sequence[str]) -> str:
+    source = line.instruction.source
+    key = _key(source.file, source.line) if source else _key("", 0)
+    opcode, _, operands = str(line.instruction).partition(" ")
+    if opcode.startswith("@"):
+        predicate, (opcode, _, operands) = f"{opcode} ", operands.partition(" ")
+    else:
+        predicate = ""
+    text = f"{escape(predicate)}<b>{escape(opcode)}</b> {escape(operands)}"
+    return (
+        f'<tr data-line="{escape(key)}"><th class="number" scope="row">{line.pc}</th>'
+        f'<td class="ranges" aria-hidden="true">{line.ranges}</td><td>{text}</td>'
+        f'{"".join(cells.of_instruction(part, line.pc) for part in parts)}<td class="number">{line.pressure}</td></tr>'
+    )
 
 
 def _key(file: str, number: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from warpreg.experiments.runs.placement import Placement
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.text_files import read_text
 from warpreg.report.listing import Listing
@@ -16,12 +18,14 @@ NO_SOURCE = "instructions without a source line"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one instruction costs in a run: warp-instructions, pJ of its register accesses, and cycles that warps wait
-    before it (None without timing)."""
+    """What one instruction costs in a run: warp-instructions, pJ of its register accesses, warp-registers that it has
+    written by significant bytes (1 to 4), and the cycles that warps wait before it by cause (None without timing).
+    """
 
     executed: int
     energy_pj: float
-    waits: int | None
+    widths: Sequence[int] = ()
+    stalls: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,21 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Explained:
-    """A kernel with its listing, ``notes`` and ``costs`` by pc, and its source lines in order."""
+    """A kernel with its listing; by pc, what a design decides (``notes``), costs and bank conflicts; its source lines
+    in order, and all lines of its source files.
+    """
 
     listing: Listing
-    notes: Mapping[int, str]
+    notes: Mapping[int, Placement]
     lines: Sequence[SourceLine]
     costs: Mapping[int, Cost]
+    conflicts: Mapping[int, int] = field(default_factory=dict)
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the causes of waits are known."""
+        return any(cost.stalls is not None for cost in self.costs.values())
 
     def energy_pj(self, line: SourceLine) -> float:
         """The energy of all instructions of a line."""
@@ -56,10 +69,21 @@ class Explained:
         """Their warp-instructions."""
         return sum(self.costs[pc].executed for pc in line.pcs if pc in self.costs)
 
+    def stalls(self, pcs: Iterable[int]) -> dict[str, int]:
+        """The cycles that warps wait before these instructions, by cause, the most frequent first."""
+        found: Counter[str] = Counter()
+        for pc in pcs:
+            found.update(self.costs[pc].stalls or {} if pc in self.costs else {})
+        return dict(found.most_common())
+
     def waits(self, line: SourceLine) -> int | None:
-        """The cycles that warps wait before them, None without timing."""
-        found = [cost.waits for pc in line.pcs if (cost := self.costs.get(pc)) and cost.waits is not None]
-        return sum(found) if found else None
+        """The sum of these cycles, None without timing."""
+        return sum(self.stalls(line.pcs).values()) if self.is_timed else None
+
+    def widths(self, pcs: Iterable[int]) -> list[int]:
+        """The warp-registers that they write, by significant bytes, 1 to 4; empty without a run."""
+        found = [self.costs[pc].widths for pc in pcs if pc in self.costs and self.costs[pc].widths]
+        return [sum(column) for column in zip(*found, strict=True)]
 
     def pressure(self, line: SourceLine) -> int:
         """The most registers that are live after one of them."""
@@ -76,11 +100,23 @@ def source_lines(kernel: Kernel, folder: Path) -> list[SourceLine]:
     for pc, instruction in enumerate(kernel.instructions()):
         source = instruction.source
         pcs.setdefault((source.file, source.line) if source else ("", 0), []).append(pc)
-    texts = {file: _lines(file, folder) for file, _ in pcs}
+    texts = source_texts(kernel, folder)
     return [
         SourceLine(file, number, _text(texts[file], number), tuple(found))
         for (file, number), found in sorted(pcs.items())
     ]
+
+
+def source_texts(kernel: Kernel, folder: Path) -> dict[str, list[str]]:
+    """The lines of each source file, none of a file that is not there."""
+    files = {one.source.file if one.source else "" for one in kernel.instructions()}
+    return {file: _lines(file, folder) for file in sorted(files)}
+
+
+def mean_width(widths: Sequence[int]) -> float | None:
+    """The mean significant bytes of values, None without one."""
+    written = sum(widths)
+    return sum(count * size for size, count in enumerate(widths, 1)) / written if written else None
 
 
 def _text(lines: Sequence[str], number: int) -> str:

@@ -69,6 +69,18 @@ def test_only_places_that_both_have_are_compared() -> None:
     assert results([("a", row("x", 0.5)), ("b", row("y", 0.1))]).compared("a", "b") is None
 
 
+def test_designs_without_a_common_place_are_ranked_by_their_own_means() -> None:
+    """b is on one machine, c on the other, and a on both.  Where both are, a is better than b, and c better than a."""
+    found = results(
+        [("a", row("x", 0.6)), ("a", row("x", 0.6, "gtx480")), ("b", row("x", 0.9)), ("c", row("x", 0.3, "gtx480"))]
+    )
+    assert found.ranked() == ["c", "a", "b"]
+    for pair in (found.compared("a", "c"), found.compared("c", "a")):
+        assert pair is not None
+        assert (pair.better, pair.other, pair.ratio) == ("c", "a", pytest.approx(2))
+    assert found.compared("b", "c") is None
+
+
 def test_a_compile_option_that_turns_the_ranking() -> None:
     narrow: dict[str, Any] = {"compile": {"address_bits": 32}}
     rows = [("a", row("x", 0.2)), ("b", row("x", 0.4)), ("a", row("x", 0.4, **narrow)), ("b", row("x", 0.3, **narrow))]

@@ -24,7 +24,12 @@ FLAGS = (
 )  # fmt: skip
 PATIENCE_S = 300
 """Chromium draws a large page in two seconds of processor time, and the processors may be busy."""
-FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+FRAMES = (
+    "const done = arguments[0];"
+    "const idle = () => document.querySelector('main[aria-busy=true]') ? setTimeout(idle) : done();"
+    "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(idle)))"
+)
+"""Two frames, and then until the page has drawn all of its figures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,23 @@ def test_a_label_has_the_parameters_in_which_designs_differ() -> None:
     assert labels(row("bfs", "rfc", 0, 2), other) == ["rfc@000000", "rfc@ffffff"]
 
 
+def on(machine: str, banks: int) -> dict[str, Any]:
+    made = {**row("bfs", "corf", 0, 2, machine), "parameters": {"banks": banks, "grouping": "off"}}
+    made["provenance"]["design"] = load("corf").digest[:12]
+    return made
+
+
+def test_a_parameter_that_follows_the_machine_makes_no_other_design() -> None:
+    found = contents("", [on("gtx480", 16), on("v100", 32)])
+    assert [one["label"] for one in found["designs"]] == ["corf"]
+    assert found["designs"][0]["parameters"] == {"banks": "as the machine has", "grouping": "off"}
+    assert [one["of_machine"] for one in found["results"]] == [{"banks": 16}, {"banks": 32}]
+
+
+def test_a_parameter_that_was_set_makes_another_design() -> None:
+    assert labels(on("gtx480", 16), on("gtx480", 32), on("v100", 16)) == ["corf(banks=16)", "corf(banks=32)"]
+
+
 def test_a_design_of_the_package_says_what_it_is() -> None:
     known = row("bfs", "rfc", 0, 2)
     known["provenance"]["design"] = load("rfc").digest[:12]

@@ -224,8 +224,43 @@ def test_a_screen_reader_finds_landmarks_names_and_tables(browser: Browser, page
         "return [...every].filter((one) => !named(one)).map((one) => one.outerHTML)"
     )
     assert browser.run(unnamed) == []
-    named, with_tables = browser.all("figure .plot[role=img][aria-label]"), browser.all("figure details")
+    named, with_tables = browser.all("figure .plot[role=group][aria-label]"), browser.all("figure details")
     assert len(browser.all("figure")) == len(named) == len(with_tables) == 4
+    drawings = browser.all("figure svg.main-svg")
+    assert drawings
+    assert {one.get_attribute("aria-hidden") for one in drawings} == {"true"}
+    assert browser.run(
+        "const {ariaLabel, textContent} = document.getElementById('theme'); return ariaLabel.startsWith(textContent)"
+    )
+
+
+def test_figures_outside_the_window_are_drawn_after_those_in_it(browser: Browser, page: Path) -> None:
+    """Right after a change, the first figure is new and the last one is not yet; the page says that it is busy."""
+    browser.open(page)
+    title = "document.querySelector('#means .plot').layout.xaxis.title.text"
+    colours = "document.querySelector('#heat .plot').data[0].colorscale.length"
+    before = browser.run(f"return {colours}")
+    script = (
+        "Object.assign(state, { metric: 'elided' }); update();"
+        f"return [{title}, {colours}, main.getAttribute('aria-busy')]"
+    )
+    first, last, busy = browser.run(script)
+    assert first.startswith("MRF accesses elided")
+    assert (last, busy) == (before, "true")
+    assert browser.run(f"return [{colours}, main.getAttribute('aria-busy')]") == [2, "false"]
+
+
+def test_a_phone_has_the_keys_of_colours_outside_the_plot(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.all("#energy .keys li") == []
+    browser.chrome("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    try:
+        browser.open(page)
+        names = browser.run("return document.querySelector('#energy .plot').data.map((one) => one.name)")
+        assert [one.text for one in browser.all("#energy .keys li")] == names
+        assert browser.run("return document.querySelector('#energy .plot').layout.showlegend") is False
+    finally:
+        browser.chrome("Emulation.clearDeviceMetricsOverride")
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, page: Path) -> None:

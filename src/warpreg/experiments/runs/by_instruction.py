@@ -246,7 +246,7 @@ def _divided(kernel: Kernel, code: Kernel, design: Design, counts: Counts, cycle
     values = np.fromiter(counts.events.values(), np.int64, len(counts.events))[len(design.events) :][: rows * columns]
     found = values.reshape(rows, columns)
     result = np.zeros((kernel.instruction_count + 1, columns), np.int64)
-    np.add.at(result, _rows(kernel, code), found[: code.instruction_count])
+    np.add.at(result, rows_of_code(kernel, code), found[: code.instruction_count])
     result[-1] += found[-1]
     size = 4 * levels
     shape = -1, levels, 2, 2
@@ -268,7 +268,7 @@ def _divided(kernel: Kernel, code: Kernel, design: Design, counts: Counts, cycle
     return made
 
 
-def _rows(kernel: Kernel, code: Kernel) -> NDArray[np.int64]:
+def rows_of_code(kernel: Kernel, code: Kernel) -> NDArray[np.int64]:
     """By pc of the code: the row of the instruction that was there, or of the next one after an added instruction."""
     if code is kernel:
         return np.arange(kernel.instruction_count)
@@ -289,7 +289,7 @@ def _add_unplanned(made: ByInstruction, design: Design, code: Kernel, found: NDA
 
     program = program_table(code)
     issued = found[: code.instruction_count, -OWN_COLUMNS + ISSUED]
-    rows = _rows(made.kernel, code)
+    rows = rows_of_code(made.kernel, code)
     for action, planning, starts in (
         (READ, READS_PLANNED_BY, program.source_start),
         (WRITE, WRITES_PLANNED_BY, program.result_start),

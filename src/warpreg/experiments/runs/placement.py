@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,24 @@ from warpreg.designs.interface.plan import SHARED
 from warpreg.ir.kernel import Kernel
 
 
-def placement_notes(kernel: Kernel, design_name: str, values: Mapping[str, Value] | None = None) -> dict[int, str]:
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The decisions for one instruction: ``facts`` about it, ``places`` of its operands such as ``R3 from ORF 1``,
+    whether a strand ends, and the ``reason`` of the design, empty without.
+    """
+
+    facts: tuple[str, ...]
+    places: tuple[str, ...]
+    ends_strand: bool
+    reason: str
+
+    def __str__(self) -> str:
+        ends = ("strand ends",) if self.ends_strand else ()
+        reason = f"[{self.reason}]" if self.reason else ""
+        return f"{', '.join((*self.facts, *self.places, *ends))} {reason}".strip()
+
+
+def placements(kernel: Kernel, design_name: str, values: Mapping[str, Value] | None = None) -> dict[int, Placement]:
     """By pc: datapath, waits for long-latency results, last reads, the places chosen by the design's compile step with
     these parameter values, and its reasons, if any.
 
@@ -24,15 +42,13 @@ def placement_notes(kernel: Kernel, design_name: str, values: Mapping[str, Value
     program = design.compile(table, parameters, kernel)
     placed = bool(np.any(program.source_level)) or bool(np.any(program.result_level))
     why = design.explain(table, parameters, kernel)
-    notes: dict[int, str] = {}
+    found: dict[int, Placement] = {}
     for pc in range(kernel.instruction_count):
-        words = [*_facts(program, pc), *(_places(program, design, pc) if placed else ())]
-        words += ["strand ends"] if program.strand_end[pc] else []
-        text = ", ".join(words)
-        reasons = f"[{why[pc]}]" if pc in why else ""
-        if text or reasons:
-            notes[pc] = f"{text} {reasons}".strip()
-    return notes
+        places = tuple(_places(program, design, pc)) if placed else ()
+        made = Placement(tuple(_facts(program, pc)), places, bool(program.strand_end[pc]), why.get(pc, ""))
+        if str(made):
+            found[pc] = made
+    return found
 
 
 def _facts(program: Program, pc: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from warpreg.report.page.designs import described
+from warpreg.report.page.designs import OF_MACHINE, described, following
 from warpreg.report.page.rankings import rankings
 
 Row = Mapping[str, Any]
@@ -52,17 +52,20 @@ def contents(
     residencies: _Places[Any] = _Places()
     codes: _Places[str] = _Places()
     results: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in rows:
+    every = list(rows)
+    followed = following(every)
+    for row in every:
         provenance = row["provenance"]
         run = runs.of(_run(row))
-        design = designs.of(
-            {"name": row["design"], "parameters": row["parameters"], "digest": provenance["design"]},
-        )
+        of_machine = followed[row["design"], provenance["design"]]
+        parameters = {name: OF_MACHINE if name in of_machine else value for name, value in row["parameters"].items()}
+        design = designs.of({"name": row["design"], "parameters": parameters, "digest": provenance["design"]})
         results[run, design] = {
             "run": run,
             "design": design,
             "code": codes.of(provenance["code"]),
             "residency": residencies.of(row.get("residency", [])),
+            **({"of_machine": {name: row["parameters"][name] for name in sorted(of_machine)}} if of_machine else {}),
             **{name: value for name, value in row.items() if name not in ELSEWHERE},
             **_timing(row.get("timing")),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warpreg.experiments.runs.choices import Choice
@@ -11,6 +11,31 @@ from warpreg.ir.errors import WarpregError
 Entry = Mapping[str, Any]
 DIGITS = 6
 """Of a digest in a label."""
+OF_MACHINE = "as the machine has"
+"""The value of a parameter that follows the machine."""
+
+
+def following(rows: Iterable[Entry]) -> dict[tuple[str, str], frozenset[str]]:
+    """By name and digest of a design of the package: its parameters that describe a machine, if on each machine they
+    have one value only, as those have that were not set.
+    """
+    values: dict[tuple[str, str], dict[str, dict[str, set[Any]]]] = {}
+    for row in rows:
+        known = row["design"], row["provenance"]["design"]
+        if known not in values:
+            values[known] = {name: {} for name in _of_machine(*known) if name in row["parameters"]}
+        for name, by_machine in values[known].items():
+            by_machine.setdefault(row["provenance"]["machine"], set()).add(row["parameters"][name])
+    return {
+        known: frozenset(name for name, found in by_name.items() if all(len(own) == 1 for own in found.values()))
+        for known, by_name in values.items()
+    }
+
+
+def _of_machine(name: str, digest: str) -> list[str]:
+    """The parameters of a design of the package that describe a machine."""
+    choice = _of_package(name, digest)
+    return [one.name for one in choice.design.parameters if one.machine] if choice else []
 
 
 def described(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -38,12 +63,18 @@ def _label(one: Entry, namesakes: Sequence[Entry]) -> str:
     return f"{one['name']}{version}({', '.join(differing)})" if differing else f"{one['name']}{version}"
 
 
-def _about(name: str, digest: str) -> dict[str, str]:
-    """Summary and source of a design of the package with this content; empty for any other."""
+def _of_package(name: str, digest: str) -> Choice | None:
+    """The design of the package with this name and content."""
     try:
         choice = Choice.load(name)
     except (WarpregError, OSError):
-        return {}
-    if choice.digest != digest:
+        return None
+    return choice if choice.digest == digest else None
+
+
+def _about(name: str, digest: str) -> dict[str, str]:
+    """Summary and source of a design of the package with this content; empty for any other."""
+    choice = _of_package(name, digest)
+    if choice is None:
         return {}
     return {"summary": choice.design.summary, "source": choice.design.declaration.source}

@@ -2,6 +2,8 @@
 // The figures: what each shows of the results that are not hidden.
 
 const OTHER = 8;
+/** So many names stand side by side below a plot; more are turned. */
+const FEW = 8;
 /** Colours of the style sheet for series; further ones begin again. */
 const series = (place) => colour(`series-${place % OTHER}`);
 
@@ -125,13 +127,14 @@ function energyParts(some, note) {
       hovertext: rows.map((row) => plain(row.label)),
       hovertemplate: `<b>%{hovertext}</b><br>${plain(title)}: %{x:.3f}<extra></extra>`,
     })),
+    keys: used.map(({ title, place, pattern }) => ({ title, color: series(place), isHatched: Boolean(pattern) })),
     layout: {
+      ...legendAbove(),
       barmode: "stack",
       bargap: 0.25,
-      height: 130 + BAR * rows.length,
+      height: (isNarrow() ? 90 : 130) + BAR * rows.length,
       xaxis: numbers(axisTitle("energy", state.baseline)),
       yaxis: names(rows.map((row) => row.label), { autorange: "reversed", showgrid: false }),
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
     },
     target: (point) => address("design", rows[point.y].label),
     columns: [
@@ -171,13 +174,14 @@ function cycleParts(some) {
       hovertext: rows.map((row) => plain(row.label)),
       hovertemplate: `<b>%{hovertext}</b><br>${plain(cause)}: %{x:.1%}<extra></extra>`,
     })),
+    keys: main.map((title, place) => ({ title, color: series(place), isHatched: place >= OTHER })),
     layout: {
+      ...legendAbove(),
       barmode: "stack",
       bargap: 0.25,
-      height: 130 + BAR * rows.length,
+      height: (isNarrow() ? 90 : 130) + BAR * rows.length,
       xaxis: numbers("share of the cycles of warps", { tickformat: ".0%", range: [0, 1] }),
       yaxis: names(rows.map((row) => row.label), { autorange: "reversed", showgrid: false }),
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
     },
     columns: [
       { title: "Design", value: (row) => row.label },
@@ -232,7 +236,11 @@ function heat() {
     }],
     layout: {
       height: 190 + down.length * (upright ? 15 : 20),
-      xaxis: names(across, { tickangle: -90, showgrid: false, tickfont: { size: 10, color: colour("quiet") } }),
+      xaxis: names(across, {
+        tickangle: isNarrow() || across.length > FEW ? -90 : 0,
+        showgrid: false,
+        tickfont: { size: 10, color: colour("quiet") },
+      }),
       yaxis: names(down, {
         autorange: "reversed",
         showgrid: false,

@@ -5,6 +5,8 @@ const main = document.getElementById("main");
 const THEMES = ["auto", "light", "dark"];
 let view = { figures: [] };
 let pending = null;
+let waiting = [];
+let drawing = null;
 
 /** Replace the view by that of the address; `focused` moves the focus to its heading. */
 function openView(focused) {
@@ -27,7 +29,7 @@ function openView(focused) {
 function update() {
   pending = null;
   showNavigation();
-  for (const one of view.figures) one.update();
+  redraw();
   document.getElementById("status").textContent = `${many(shown().length, "result")} shown.`;
 }
 
@@ -51,13 +53,35 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   const button = document.getElementById("theme");
   button.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
-  button.setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
+  button.setAttribute("aria-label", `${button.textContent}: colours of the page`);
   redraw();
 }
 
+/** Draw what the window shows, then the rest, one figure at a time, so that the page answers in between. */
 function redraw() {
   knownColours.clear();
-  for (const one of view.figures) one.update();
+  clearTimeout(drawing);
+  const inWindow = ({ node }) => !node || node.getBoundingClientRect().top < window.innerHeight;
+  waiting = view.figures.filter((one) => !inWindow(one));
+  for (const one of view.figures.filter(inWindow)) one.update();
+  drawNext();
+}
+
+function drawNext() {
+  main.setAttribute("aria-busy", String(waiting.length > 0));
+  if (!waiting.length) return;
+  drawing = setTimeout(() => {
+    waiting.shift().update();
+    drawNext();
+  });
+}
+
+/** Draw what waits, at once. */
+function drawAll() {
+  clearTimeout(drawing);
+  for (const one of waiting) one.update();
+  waiting = [];
+  drawNext();
 }
 
 /** Figures as wide as the paper and in light colours, while the page is printed. */
@@ -65,6 +89,7 @@ function layOutFor(width, theme) {
   printing.width = width;
   document.documentElement.dataset.theme = theme;
   redraw();
+  drawAll();
 }
 
 const PAPER = 700;

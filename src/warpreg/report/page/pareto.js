@@ -6,6 +6,10 @@ const OBJECTIVES = ["energy", "speed", "storage"].filter((name) => MEASURED.incl
 /** Names stand beside points if there are at most so many of them. */
 const LABELLED = 12;
 
+/** Names of points so close to each other, as shares of the axes, are above one and below the other. */
+const [NEAR_ACROSS, NEAR_UP] = [0.15, 0.04];
+const reachOf = (values) => Math.max(...values) - Math.min(...values);
+
 /** Each design with its means, and the designs that are at least as good in every objective and better in one. */
 function judgedDesigns() {
   const { used, note } = comparable(shown(), OBJECTIVES.includes("speed") ? "speed" : "energy");
@@ -34,6 +38,11 @@ function pareto() {
   const words = OBJECTIVES.map((name) => METRICS[name].title.toLowerCase());
   const size = OBJECTIVES.includes("speed") && ![state.x, state.y].includes("storage") ? "storage" : null;
   const largest = Math.max(...designs.map((one) => one[size] ?? 0));
+  const [width, height] = [state.x, state.y].map((name) => reachOf(designs.map((one) => one[name])));
+  const isNear = (one, other) =>
+    Math.abs(one[state.x] - other[state.x]) <= NEAR_ACROSS * width &&
+    Math.abs(one[state.y] - other[state.y]) <= NEAR_UP * height;
+  const isCrowded = (one) => designs.slice(0, designs.indexOf(one)).some((other) => isNear(one, other));
   return {
     note: `Means ${note}. Full points: no other design is as good in ${listed(words)} and better in one of them.${
       size ? " The larger a point, the more storage is added." : ""
@@ -66,7 +75,7 @@ function pareto() {
       x: some.map((one) => one[state.x]),
       y: some.map((one) => one[state.y]),
       text: some.map((one) => tick(one.label, 24)),
-      textposition: "top center",
+      textposition: some.map((one) => (isCrowded(one) ? "bottom center" : "top center")),
       cliponaxis: false,
       customdata: some.map((one) => one.label),
       hovertext: some.map((one) =>

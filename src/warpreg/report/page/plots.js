@@ -71,19 +71,29 @@ function layoutOf(own) {
   };
 }
 
+/** A legend above a plot; on a phone it is a list of the page, which has room for its lines. */
+const legendAbove = () => ({
+  showlegend: !isNarrow(),
+  legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", xanchor: "left", traceorder: "normal" },
+});
+
+const keyOf = ({ title, color, isHatched }) =>
+  el("li", {}, el("span", { class: isHatched ? "key hatched" : "key", style: `--key: ${color}` }), title);
+
 /**
  * A figure with heading, note, plot and table.  `build()` returns its `note`, `traces`, `layout`, `columns` and `rows`,
- * or null where there is nothing to show; it is called again at every change.
+ * perhaps the `keys` of its colours, or null where there is nothing to show; it is called again at every change.
  */
 function figure(id, title, build, controls = null) {
   const note = el("p", { class: "note" });
-  const plot = el("div", { class: "plot", role: "img" });
+  const plot = el("div", { class: "plot", role: "group" });
+  const keys = el("ul", { class: "keys" });
   const data = el("details", { class: "data", toggle: fillTable }, el("summary", {}, "Show as a table"));
   const caption = el("h2", { id: `${id}-title` }, title);
   const node = el(
     "figure",
     { id, "aria-labelledby": `${id}-title` },
-    el("figcaption", {}, el("div", { class: "figure-head" }, caption, controls ?? []), note),
+    el("figcaption", {}, el("div", { class: "figure-head" }, caption, controls ?? []), note, keys),
     plot,
     data,
   );
@@ -98,8 +108,10 @@ function figure(id, title, build, controls = null) {
     node.hidden = built === null;
     if (!built) return;
     note.textContent = built.note;
+    keys.replaceChildren(...(isNarrow() ? built.keys ?? [] : []).map(keyOf));
     plot.setAttribute("aria-label", `${title}. ${built.note} The table below has the same values.`);
     Plotly.react(plot, built.traces, layoutOf(built.layout), { ...BUTTONS, displayModeBar: !isNarrow() });
+    for (const drawn of plot.querySelectorAll("svg.main-svg")) drawn.setAttribute("aria-hidden", "true");
     plot.removeAllListeners?.("plotly_click");
     plot.on("plotly_click", ({ points }) => {
       const target = built.target?.(points[0]);

@@ -2,6 +2,7 @@
 // Rankings of the designs over all runs of the report, and what turns them.
 
 const RANKED = { energy: "By dynamic energy", speed: "By speed" };
+const REVERSED = "Over the runs that both have, the next one is better.";
 const labelOf = (place) => report.designs[place].label;
 const percent = (share) => `${(100 * share).toFixed(0)}%`;
 
@@ -20,15 +21,18 @@ function ranking() {
 
 const intervalText = (pair) =>
   pair.workloads > 1 ? `${numberText(pair.interval[0])} to ${numberText(pair.interval[1])}` : "one workload";
+const isEqual = (pair) =>
+  [pair.ratio, ...pair.interval].every((one) => one === 1) && !Object.keys(pair.turned_by).length;
 const certainty = (pair) => (pair.workloads > 1 ? pair.share_of_resamples : null);
 const turnedBy = (pair) =>
   Object.entries(pair.turned_by).map(([name, ratio]) => `${name.replace(/@[0-9a-f]+$/, "")} (${numberText(ratio)})`)
     .join(", ");
 
 function rankTable(ranked) {
-  const pairOf = (place) => ranked.pairs.find((one) => one.better === place && one.other === after(place));
-  const after = (place) => ranked.order[ranked.order.indexOf(place) + 1];
-  const rows = ranked.order.map((place, at) => ({ place, rank: at + 1, pair: pairOf(place) }));
+  const rows = ranked.order.map((place, at) => {
+    const pair = pairOf(ranked, place, ranked.order[at + 1]);
+    return { place, rank: at + 1, pair: pair?.better === place ? pair : undefined, reversed: pair?.other === place };
+  });
   return table(`Designs ranked ${RANKED[ranked.measure].toLowerCase()}`, [
     { title: "Design", value: (row) => labelOf(row.place), show: (row) => viewLink("design", labelOf(row.place)) },
     { title: "Rank", value: (row) => row.rank },
@@ -36,6 +40,12 @@ function rankTable(ranked) {
     ...pairColumns((row) => row.pair),
   ], rows);
 }
+
+/** What is known of two designs, in either order. */
+const pairOf = (ranked, one, two) =>
+  ranked.pairs.find((each) =>
+    (each.better === one && each.other === two) || (each.better === two && each.other === one)
+  );
 
 /** Interval, certainty and turning cases of the pair of a row. */
 const pairColumns = (of) => [
@@ -47,9 +57,16 @@ const pairColumns = (of) => [
   {
     title: "Certainty",
     value: (row) => (of(row) ? certainty(of(row)) : null),
-    show: (row) => (of(row) && certainty(of(row)) !== null ? percent(certainty(of(row))) : "–"),
+    show: (row) => {
+      const pair = of(row);
+      return pair && certainty(pair) !== null && !isEqual(pair) ? percent(certainty(pair)) : "–";
+    },
   },
-  { title: "Unless", value: (row) => (of(row) ? turnedBy(of(row)) : "–"), class: "text" },
+  {
+    title: "Unless",
+    value: (row) => (of(row) ? turnedBy(of(row)) : row.reversed ? REVERSED : "–"),
+    class: "text",
+  },
 ];
 
 /** Any two designs, which the reader chooses. */
@@ -69,10 +86,9 @@ function pairOfDesigns(ranked) {
 
 function sentence(ranked, one, two) {
   if (one === two) return "Choose two designs.";
-  const pair = ranked.pairs.find((each) =>
-    (each.better === one && each.other === two) || (each.better === two && each.other === one)
-  );
+  const pair = pairOf(ranked, one, two);
   if (!pair) return "They were not compared: no run has both, or the report has too many designs.";
+  if (isEqual(pair)) return `${labelOf(pair.better)} and ${labelOf(pair.other)} are equal.`;
   const sure = certainty(pair) === null
     ? "on the one workload"
     : `(${intervalText(pair)}), in ${percent(certainty(pair))} of resamples`;

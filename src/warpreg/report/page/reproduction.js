@@ -122,7 +122,7 @@ const paperColumns = [
     title: "Cause tested",
     value: (one) => tested(one),
     show: (one) => [
-      el("span", { class: `badge ${tested(one).replaceAll(" ", "-")}` }, tested(one)),
+      tested(one) === "–" ? "–" : el("span", { class: `badge ${tested(one).replaceAll(" ", "-")}` }, tested(one)),
       one.verdict ? el("span", { class: "quiet" }, ` ${one.ablation}`) : null,
     ],
     class: "text",

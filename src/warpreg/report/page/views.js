@@ -15,23 +15,23 @@ const NAVIGATION = [
   ["provenance", "Provenance", results.length > 0],
 ].filter(([, , has]) => has);
 
-/** Columns of results: where, what and each measure; the last leads to all of its numbers. */
+/** Columns of results: what and where, a link to all of its numbers, and each measure. */
 function resultColumns(first) {
   return [
     first,
-    ...SETTINGS.map((axis) => ({ title: axis.one, value: axis.of })),
-    ...MEASURED.map((name) => ({
-      title: columnTitle(name, state.baseline),
-      value: (one) => quantity(name, one, state.baseline),
-      show: (one) => format(name, quantity(name, one, state.baseline)),
-    })),
-    ...bandColumns((one) => [one]),
+    ...SETTINGS.map((axis) => ({ title: axis.one, value: axis.of, class: "setting" })),
     {
       title: "All numbers",
       value: (one) => one.number,
       show: (one) => viewLink("result", String(one.number), `result ${one.number + 1}`),
       class: "links",
     },
+    ...MEASURED.map((name) => ({
+      title: columnTitle(name, state.baseline),
+      value: (one) => quantity(name, one, state.baseline),
+      show: (one) => format(name, quantity(name, one, state.baseline)),
+    })),
+    ...bandColumns((one) => [one]),
   ];
 }
 
