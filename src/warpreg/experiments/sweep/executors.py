@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, starting
 from warpreg.ir.errors import UnknownNameError
@@ -49,7 +50,7 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
 
 
 def _processes(workers: int) -> Executor:
-    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting())
+    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting(), initializer=end_with_parent)
 
 
 @contextmanager
