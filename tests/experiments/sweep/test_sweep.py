@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import socket
 import sys
+import threading
 from pathlib import Path
 
+import distributed
 import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
@@ -15,6 +18,7 @@ from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.experiments.sweep import executors, processes
 from warpreg.experiments.sweep.batch import kept
+from warpreg.experiments.sweep.errors import SweepError, SweepWarning
 from warpreg.experiments.sweep.sweep import swept
 from warpreg.experiments.sweep.work import finish, tasks_of
 
@@ -138,6 +142,37 @@ def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatc
     found = capsys.readouterr().err
     assert found.startswith("warpreg: tcp://127.0.0.1:1: no scheduler answers: ")
     assert found.count("\n") == 1
+
+
+def test_a_server_that_is_no_scheduler(study: StudyFolder) -> None:
+    def answer(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=answer, args=(server,), daemon=True).start()
+        with pytest.raises(SweepError, match=f"^{address}: no scheduler answers, but another server$"):
+            swept(study.batch(study.seeds(1)), where=address)
+
+
+def test_a_batch_system_that_is_not_configured(study: StudyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SweepError, match=r"^slurm: no command 'sbatch' on this machine, which submits its jobs$"):
+        swept(study.batch(study.seeds(1)), where="slurm")
+    monkeypatch.setattr("shutil.which", lambda command: command)
+    with pytest.raises(SweepError, match=r"^slurm: Dask-Jobqueue's configuration .* is not complete: [^\n]*$"):
+        swept(study.batch(study.seeds(1)), where="slurm")
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_told(study: StudyFolder) -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        pytest.warns(SweepWarning, match="has no worker yet; 'dask worker tcp://"),
+        executors.opened(cluster.scheduler_address, None),
+    ):
+        pass
 
 
 def test_first_tasks_begin_with_different_designs(study: StudyFolder) -> None:

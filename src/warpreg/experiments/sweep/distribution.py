@@ -7,12 +7,13 @@ them was at fault.  They are measured again, one at a time, and cells that were 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures import BrokenExecutor as Broken
 
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.executors import opened
+from warpreg.experiments.sweep.far_work import Sent, finish_and_send, keep_sent
 from warpreg.experiments.sweep.processes import PROCESSES
 from warpreg.experiments.sweep.work import Found, Task, finish, told
 
@@ -29,7 +30,7 @@ def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Itera
         return
     if where != PROCESSES:
         with opened(where, workers) as executor:
-            yield from _finished(executor, deque(tasks), most=len(tasks))
+            yield from _finished(executor, deque(tasks), most=len(tasks), work=finish_and_send)
         return
     waiting = deque(tasks)
     while waiting:
@@ -45,16 +46,20 @@ def _width(executor: Executor) -> int:
 
 
 def _finished(
-    executor: Executor, waiting: deque[Task], most: int, suspects: list[Task] | None = None
+    executor: Executor,
+    waiting: deque[Task],
+    most: int,
+    suspects: list[Task] | None = None,
+    work: Callable[[Task], Results | Sent] = finish,
 ) -> Iterator[Results]:
     """Results while the executor lives, ``most`` tasks at a time; ``suspects`` are those that were under way when it
     died.  Without them, only the task of the worker that died has failed.
     """
-    running: dict[Future[Results], Task] = {}
+    running: dict[Future[Results | Sent], Task] = {}
     while waiting or running:
         try:
             while waiting and len(running) < most:
-                running[executor.submit(finish, waiting[0])] = waiting[0]
+                running[executor.submit(work, waiting[0])] = waiting[0]
                 waiting.popleft()
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
@@ -66,9 +71,10 @@ def _finished(
             return
 
 
-def _result(future: Future[Results], task: Task, *, survives: bool) -> Results:
+def _result(future: Future[Results | Sent], task: Task, *, survives: bool) -> Results:
     try:
-        return future.result()
+        found = future.result()
+        return keep_sent(found) if isinstance(found, Sent) else found
     except CancelledError as error:
         raise SweepError("the scheduler is gone; what was finished is kept") from error
     except Broken:

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import os
+import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 from warpreg.experiments.runs.worker_process import end_with_parent
-from warpreg.experiments.sweep.errors import SweepError
+from warpreg.experiments.sweep.errors import SweepError, SweepWarning
 from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, starting
 from warpreg.ir.errors import UnknownNameError
 
@@ -71,11 +73,16 @@ def _client(where: str, workers: int | None) -> Iterator[Any]:
         import distributed
     except ImportError as error:
         raise SweepError(EXTRA) from error
+    cluster = _cluster(where, workers) if where in CLUSTERS else None
     try:
-        cluster = _cluster(where, workers) if where in CLUSTERS else None
         client: Any = distributed.Client(where if cluster is None else cluster, timeout=ANSWER_S)
+    except MemoryError as error:  # the answer is read as the length of a message
+        raise SweepError(f"{where}: no scheduler answers, but another server") from error
     except (OSError, ValueError, RuntimeError) as error:
-        raise SweepError(f"{where}: no scheduler answers: {error}") from error
+        raise SweepError(f"{where}: no scheduler answers: {_first_line(error)}") from error
+    if cluster is None and not client.scheduler_info()["workers"]:
+        message = f"{where}: has no worker yet; 'dask worker {where} --nthreads 1' starts one"
+        warnings.warn(message, SweepWarning, stacklevel=2)
     try:
         yield client
     finally:
@@ -84,12 +91,24 @@ def _client(where: str, workers: int | None) -> Iterator[Any]:
             cluster.close()
 
 
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(":, ")
+
+
 def _cluster(kind: str, workers: int | None) -> Any:
     """Jobs of a batch system, each with the resources that Dask-Jobqueue's configuration gives it."""
     try:
         import dask_jobqueue
     except ImportError as error:
         raise SweepError(EXTRA) from error
-    cluster = getattr(dask_jobqueue, CLUSTERS[kind])()
+    jobs = getattr(dask_jobqueue, CLUSTERS[kind])
+    command = jobs.job_cls.submit_command
+    if shutil.which(command) is None:
+        raise SweepError(f"{kind}: no command '{command}' on this machine, which submits its jobs")
+    try:
+        cluster = jobs()
+    except (OSError, ValueError, RuntimeError) as error:
+        told = f"{kind}: Dask-Jobqueue's configuration (https://jobqueue.dask.org) is not complete"
+        raise SweepError(f"{told}: {_first_line(error)}") from error
     cluster.scale(workers or os.cpu_count() or 1)
     return cluster
