@@ -51,20 +51,6 @@ def test_a_worker_of_a_cluster_is_killed_and_the_rows_are_those_of_one_process(s
 
 
 @pytest.mark.slow
-def test_results_of_a_worker_with_a_store_of_its_own_are_kept_here_too(study: StudyFolder) -> None:
-    batch = study.batch(study.seeds(2))
-    environment = {"env": {"WARPREG_CACHE": str(study.folder / "far")}}
-    with distributed.SpecCluster(
-        workers={0: {"cls": distributed.Nanny, "options": {"nthreads": 1, **environment}}},
-        scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False, "host": "127.0.0.1"}},
-    ) as cluster:
-        rows = swept(batch, where=cluster.scheduler_address)
-    assert finished(batch) == 2
-    assert [batch.row(number, batch.result(number) or "") for number in (1, 2)] == rows
-    assert len(list((study.folder / "far" / "results").iterdir())) == 2
-
-
-@pytest.mark.slow
 def test_a_process_is_killed_once(study: StudyFolder) -> None:
     batch = study.batch(study.seeds(CELLS))
     study.put("kill")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import warnings
@@ -44,10 +45,10 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
     without the ``cluster`` extra, and UnknownNameError.
     """
     if where == PROCESSES:
-        with _closed(_processes(workers or os.cpu_count() or 1)) as executor:
+        with _closed(_processes(workers or os.cpu_count() or 1), {"cancel_futures": True}) as executor:
             yield executor
         return
-    with _client(where, workers) as client, _closed(client.get_executor()) as executor:
+    with _client(where, workers) as client, _closed(client.get_executor(), {}) as executor:
         yield executor
 
 
@@ -56,11 +57,12 @@ def _processes(workers: int) -> Executor:
 
 
 @contextmanager
-def _closed(executor: Executor) -> Iterator[Executor]:
+def _closed(executor: Executor, dropping: dict[str, Any]) -> Iterator[Executor]:
+    """Shut it down afterwards; at an error with ``dropping``, which drops calls; that of Dask does by itself."""
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(wait=False, **dropping)
         raise
     executor.shutdown()
 
@@ -73,6 +75,7 @@ def _client(where: str, workers: int | None) -> Iterator[Any]:
         import distributed
     except ImportError as error:
         raise SweepError(EXTRA) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is an error of ours
     cluster = _cluster(where, workers) if where in CLUSTERS else None
     try:
         client: Any = distributed.Client(where if cluster is None else cluster, timeout=ANSWER_S)
