@@ -63,11 +63,17 @@ def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
     else:
         _print_table([_line(batch, row) for row in rows if "error" not in row])
         if failed:
-            lines = [_line(batch, row) | {"failed": row["error"]} for row in failed]
-            output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "failed"])])
+            _print_failures([_line(batch, row) | {"failed": row["error"]} for row in failed])
     if printing.parquet is not None:
         output.write_parquet(rows, printing.parquet)
     return FAILURE if failed else 0
+
+
+def _print_failures(lines: Rows) -> None:
+    shown = lines[:MOST_LINES]
+    output.print_tables([output.table(shown, ["cell", "workload", *_varying(lines), "design", "failed"])])
+    if len(lines) > len(shown):
+        output.console().print(f"\n{len(lines) - len(shown)} more cells failed; see --csv for each", style="dim")
 
 
 def _print_table(lines: Rows) -> None:

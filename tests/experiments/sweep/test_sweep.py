@@ -76,6 +76,15 @@ def test_a_cell_that_fails_has_a_row_that_says_why(study: StudyFolder, capsys: O
     assert "2 cells, 1 finished, 0 missing, 1 impossible" in capsys.readouterr().out
 
 
+def test_of_many_failures_the_first_are_printed(study: StudyFolder, capsys: Output) -> None:
+    entries = "{ low = 5000, high = 5069 }"
+    file = study.write(HEAD + f'[[designs]]\nname = "rfc"\nparameters = {{ entries = {entries} }}\n')
+    assert main(["sweep", str(file), "-j", "1"]) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("parameter entries expects") == 60
+    assert "10 more cells failed; see --csv for each" in printed
+
+
 def test_a_file_that_changes_in_mid_batch_is_noticed(study: StudyFolder) -> None:
     shutil.copy(ROOT / "examples" / "my_design.py", study.folder)
     file = study.write(HEAD + '[[designs]]\nname = "my_design.py"\n')

@@ -139,6 +139,11 @@ class Run:
         return self._distinct[kernel, widths]
 
 
+RANGES = {"max_registers": (8, 255), "registers": (1, 255), "banks": (0, 32), "rotate": (0, 255)}
+"""The least and the largest value of compile options."""
+ADDRESS_BITS = (32, 64)
+
+
 @dataclass(frozen=True, slots=True)
 class CompileChoice:
     """The compiler options of a user, with the names of the command line.
@@ -158,7 +163,16 @@ class CompileChoice:
     rotate: int = 0
 
     def options(self) -> CompileOptions:
-        """The compiler's options.  Raises UnknownNameError for a target, level or machine, and MachineError."""
+        """The compiler's options.
+
+        Raises UnknownNameError for a target, level or machine, MachineError, and RunError for a value out of range.
+        """
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise RunError(f"{name}: expected {low} to {high}, found {value}")
+        if self.address_bits not in ADDRESS_BITS:
+            raise RunError(f"address_bits: expected 32 or 64, found {self.address_bits}")
         if self.level not in codegen.LEVELS:
             raise UnknownNameError("level", self.level, codegen.LEVELS)
         return CompileOptions(
