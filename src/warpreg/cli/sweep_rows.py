@@ -16,7 +16,7 @@ from warpreg.experiments.sweep.study_file import StudyFile
 
 Rows = Sequence[Mapping[str, Any]]
 MOST_LINES = 60
-"""Rows that are printed one by one; of more, their means over workloads are."""
+"""Rows that are printed one by one; of more, their means over workloads and seeds are."""
 AXES = ("size", "seed", "compile", "machine", "technology")
 RESULTS = ("elided", "energy_normalized", "cycles", "speed")
 FAILURE = 1
@@ -84,6 +84,8 @@ def _print_table(lines: Rows) -> None:
     if len(lines) <= MOST_LINES:
         output.print_tables([output.table(lines, ["cell", "workload", *axes, "design", *results])])
         return
+    over = "workloads and seeds" if "seed" in axes else "workloads"
+    axes = [name for name in axes if name != "seed"]
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for line in lines:
         groups.setdefault(tuple(line[name] for name in (*axes, "design")), []).append(line)
@@ -92,7 +94,7 @@ def _print_table(lines: Rows) -> None:
         for one in groups.values()
     ]
     output.print_tables([output.table(means, [*axes, "design", "cells", *results])])
-    output.console().print(f"\nmeans over workloads of {len(lines)} cells; see --csv for each", style="dim")
+    output.console().print(f"\nmeans over {over} of {len(lines)} cells; see --csv for each", style="dim")
 
 
 def _mean(name: str, values: Sequence[float]) -> float:

@@ -120,8 +120,10 @@ def test_one_cell_of_a_frozen_batch(study: StudyFolder, capsys: Output) -> None:
     assert "expected batch 0123, found " in capsys.readouterr().err
     assert main(["sweep", str(file), "--only", "4"]) == 1
     assert capsys.readouterr().err == "warpreg: cell 4: expected 1 to 3\n"
-    assert main(["sweep", str(file), "--only", "x"]) == 2
-    assert "--only: expected numbers such as 17 or 3,5-8, found 'x'" in capsys.readouterr().err
+    for wrong in ("x", "", "3-2"):  # an unset variable of a job script must not measure all cells
+        assert main(["sweep", str(file), "--only", wrong]) == 2
+        assert f"--only: expected numbers such as 17 or 3,5-8, found '{wrong}'" in capsys.readouterr().err
+    assert study.runs == 1
 
 
 def test_a_table_a_csv_and_a_parquet_file(study: StudyFolder, capsys: Output) -> None:
@@ -140,6 +142,16 @@ def test_a_table_a_csv_and_a_parquet_file(study: StudyFolder, capsys: Output) ->
     assert lines[0].split(",") == list(table.columns)
     assert list(table["design"]) == ["mrf", "rfc"]
     assert table["energy_normalized"][0] == 1.0
+
+
+def test_a_long_table_has_means_over_workloads_and_seeds(study: StudyFolder, capsys: Output) -> None:
+    file = study.seeds(31)
+    file.write_text(file.read_text().replace('"rfc"', '"rfc"\nparameters = { entries = [2, 4] }'))
+    assert main(["sweep", str(file), "-j", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["design", "cells", "elided", "energy_normalized"]
+    assert [line.split()[:2] for line in lines[2:4]] == [["rfc(entries=2)", "31"], ["rfc(entries=4)", "31"]]
+    assert lines[-1].strip().startswith("means over workloads and seeds of 62 cells")
 
 
 def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
