@@ -28,6 +28,7 @@ from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
+from warpreg.ir.html_table import html_table
 from warpreg.ir.module import Module
 from warpreg.ir.text_files import read_text
 from warpreg.ptx import parse
@@ -78,6 +79,17 @@ class Program:
     module: Module
     choice: CompileChoice
     record: simt.Record
+
+    def __repr__(self) -> str:
+        return f"<Program of {', '.join(self)}>"
+
+    def _repr_html_(self) -> str:
+        """Its kernels and what they take, for notebooks."""
+        rows = [
+            (kernel.name, ", ".join(f"{one.type} {one.name}" for one in kernel.parameters))
+            for kernel in self.module.kernels
+        ]
+        return html_table("program", ("kernel", "parameters"), rows)
 
     def __getitem__(self, name: str) -> LaunchableKernel:
         return LaunchableKernel(self, self.module.kernel_name(name))

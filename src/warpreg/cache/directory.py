@@ -7,13 +7,13 @@ from pathlib import Path
 
 import platformdirs
 
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import WarpregError, WarpregWarning
 
 LIMIT_BYTES = 4 << 30
 """Default limit of the whole cache (assumed: the suite at every size with every design takes less than 1 GiB)."""
 
 
-class CacheWarning(RuntimeWarning):
+class CacheWarning(WarpregWarning):
     """The cache cannot be used or written; the run continues without it."""
 
 

@@ -20,8 +20,7 @@ from typing import Any
 import click
 
 import warpreg
-from warpreg.cache.directory import CacheWarning
-from warpreg.ir.errors import InterruptedCodeError, WarpregError, shortened
+from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
 
 COMMANDS = {
     "run": "Run a kernel or workload, check it, print its register profile",
@@ -98,18 +97,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
-    with _cache_warnings_as_messages():
+    with _own_warnings_as_messages():
         return _run(arguments)
 
 
 @contextmanager
-def _cache_warnings_as_messages() -> Iterator[None]:
-    """Print the warning about an unwritable cache as one line, without Python's category and source line."""
+def _own_warnings_as_messages() -> Iterator[None]:
+    """Print warnings of Warpreg, as of an unwritable cache, as one line, without Python's category and source line."""
     with warnings.catch_warnings():
         python_shows = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, CacheWarning):
+            if issubclass(category, WarpregWarning):
                 click.echo(f"warpreg: {message}", err=True)
             else:
                 python_shows(message, category, *place, **more)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from warpreg.cli.options import unchecked_option
 from warpreg.experiments.sweep.archive import is_of_this_code, pack, unpack
+from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.study_file import read_study
 from warpreg.experiments.sweep.sweep import batch_of
+from warpreg.report.files import whole
 
 SUFFIX = ".tar.gz"
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Name what could not be written, which the error of a full disk does not."""
+    try:
+        yield
+    except OSError as error:
+        raise SweepError(f"{error.filename or path}: {error.strerror}") from error
 
 
 @click.command()
@@ -34,7 +47,8 @@ def command(source: Path, output: Path | None, unchecked: bool) -> None:
     """
     if source.name.endswith(SUFFIX):
         folder = output or Path(source.name.removesuffix(SUFFIX))
-        manifest = unpack(source, folder)
+        with _written(folder):
+            manifest = unpack(source, folder)
         click.echo(f"{folder / 'study.toml'}: {manifest['finished']} of {manifest['cells']} cells finished")
         if not is_of_this_code(manifest):
             told = f"warpreg {manifest['warpreg']} with other code measured them; a sweep measures them again"
@@ -43,5 +57,6 @@ def command(source: Path, output: Path | None, unchecked: bool) -> None:
     study = read_study(source)
     packed = pack(source, study, batch_of(study, source.parent, unchecked=unchecked))
     file = output or source.with_suffix(SUFFIX)
-    file.write_bytes(packed)
+    with _written(file), whole(file) as unfinished:
+        unfinished.write_bytes(packed)
     click.echo(f"wrote {file}: {len(packed) / 1024:,.0f} KiB")

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from warpreg.cli.options import Function, Option
 from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
-from warpreg.experiments.runs.run import CompileChoice
+from warpreg.experiments.runs.run import ADDRESS_BITS, RANGES, CompileChoice
 
 CHOICE = "choice_"
 """Prefix of the parameters of a `CompileChoice`; it keeps them apart from parameters of the command."""
@@ -21,7 +21,7 @@ def _address_bits(name: str) -> Option[Any]:
     return click.option(
         "--address-bits",
         name,
-        type=click.Choice(["32", "64"]),
+        type=click.Choice([str(bits) for bits in ADDRESS_BITS]),
         callback=lambda context, parameter, value: int(value),
         default="64",
         show_default=True,
@@ -57,7 +57,7 @@ def compile_options(function: Function) -> Function:
         click.option(
             "--max-registers",
             CHOICE + "max_registers",
-            type=click.IntRange(8, 255),
+            type=click.IntRange(*RANGES["max_registers"]),
             metavar="N",
             help="Limit the 32-bit registers of a thread to N; spill other values to local memory.",
         ),
@@ -94,7 +94,7 @@ def compile_options(function: Function) -> Function:
         click.option(
             "--banks",
             CHOICE + "banks",
-            type=click.IntRange(0, 32),
+            type=click.IntRange(*RANGES["banks"]),
             default=0,
             metavar="N",
             help="Spread the operands of an instruction over N register banks; 0: ignore banks.",
@@ -102,7 +102,7 @@ def compile_options(function: Function) -> Function:
         click.option(
             "--registers",
             CHOICE + "registers",
-            type=click.IntRange(1, 255),
+            type=click.IntRange(*RANGES["registers"]),
             metavar="N",
             help="Compute occupancy as if a thread demanded N registers.",
         ),
@@ -110,7 +110,7 @@ def compile_options(function: Function) -> Function:
         click.option(
             "--rotate",
             CHOICE + "rotate",
-            type=click.IntRange(0, 255),
+            type=click.IntRange(*RANGES["rotate"]),
             default=0,
             metavar="N",
             help="Assign the register free for longest among those in use and the first N; 0: the lowest.",

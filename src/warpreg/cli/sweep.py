@@ -64,7 +64,7 @@ def command(
     printing = sweep_rows.Printing(as_json, as_csv, parquet)
     read = read_study(study)
     if read.search is not None:
-        if listing or status or only or batch:
+        if listing or status or only is not None or batch:
             raise click.UsageError(f"{study}: a search has no cells before it runs; leave out [search] to number them")
         return sweep_rows.search(read, study.parent, executor, processes, unchecked, printing)
     cells = batch_of(read, study.parent, unchecked=unchecked)
@@ -73,7 +73,7 @@ def command(
     if listing or status:
         sweep_rows.print_state(cells, as_json, listing=listing)
         return 0
-    numbers = _numbers(only) if only else []
+    numbers = [] if only is None else _numbers(only)
     with output.steps(len(numbers) or len(cells.cells)) as progress:
         progress.begin("measuring")
         rows = swept(cells, numbers, executor, processes, progress.done)
@@ -85,7 +85,7 @@ def _numbers(text: str) -> list[int]:
     numbers: list[int] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
+        if not low.isdecimal() or (dash and not (high.isdecimal() and int(low) <= int(high))):
             raise click.UsageError(f"--only: expected numbers such as 17 or 3,5-8, found '{text}'")
         numbers += range(int(low), int(high if dash else low) + 1)
-    return numbers
+    return list(dict.fromkeys(numbers))

@@ -16,7 +16,7 @@ from warpreg.experiments.sweep.study_file import StudyFile
 
 Rows = Sequence[Mapping[str, Any]]
 MOST_LINES = 60
-"""Rows that are printed one by one; of more, their means over workloads are."""
+"""Rows that are printed one by one; of more, their means over workloads and seeds are."""
 AXES = ("size", "seed", "compile", "machine", "technology")
 RESULTS = ("elided", "energy_normalized", "cycles", "speed")
 FAILURE = 1
@@ -63,11 +63,17 @@ def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
     else:
         _print_table([_line(batch, row) for row in rows if "error" not in row])
         if failed:
-            lines = [_line(batch, row) | {"failed": row["error"]} for row in failed]
-            output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "failed"])])
+            _print_failures([_line(batch, row) | {"failed": row["error"]} for row in failed])
     if printing.parquet is not None:
         output.write_parquet(rows, printing.parquet)
     return FAILURE if failed else 0
+
+
+def _print_failures(lines: Rows) -> None:
+    shown = lines[:MOST_LINES]
+    output.print_tables([output.table(shown, ["cell", "workload", *_varying(lines), "design", "failed"])])
+    if len(lines) > len(shown):
+        output.console().print(f"\n{len(lines) - len(shown)} more cells failed; see --csv for each", style="dim")
 
 
 def _print_table(lines: Rows) -> None:
@@ -78,6 +84,8 @@ def _print_table(lines: Rows) -> None:
     if len(lines) <= MOST_LINES:
         output.print_tables([output.table(lines, ["cell", "workload", *axes, "design", *results])])
         return
+    over = "workloads and seeds" if "seed" in axes else "workloads"
+    axes = [name for name in axes if name != "seed"]
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for line in lines:
         groups.setdefault(tuple(line[name] for name in (*axes, "design")), []).append(line)
@@ -86,7 +94,7 @@ def _print_table(lines: Rows) -> None:
         for one in groups.values()
     ]
     output.print_tables([output.table(means, [*axes, "design", "cells", *results])])
-    output.console().print(f"\nmeans over workloads of {len(lines)} cells; see --csv for each", style="dim")
+    output.console().print(f"\nmeans over {over} of {len(lines)} cells; see --csv for each", style="dim")
 
 
 def _mean(name: str, values: Sequence[float]) -> float:

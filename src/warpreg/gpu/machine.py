@@ -6,12 +6,14 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from warpreg.gpu import memory, sourced
 from warpreg.gpu.memory import MemorySystem, read_memory
 from warpreg.gpu.scheduling import INNER, POLICIES, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
+from warpreg.ir.html_table import html_table
 
 FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
@@ -138,6 +140,14 @@ class Machine:
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
     digest: str
 
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}: {self.title}>"
+
+    def _repr_html_(self) -> str:
+        """Every number with its source, for notebooks."""
+        rows = [(key, _at(self, key), str(origin)) for key, origin in self.origins.items()]
+        return html_table(f"{self.name}: {self.title}", ("parameter", "value", "source"), rows)
+
     @property
     def control_cycles(self) -> int:
         """Latency of control instructions, 0 if none is stated."""
@@ -152,6 +162,17 @@ class Machine:
         """Cycles from dispatch of an instruction of that pipe until its result can be used; 0 for memory pipes."""
         latency = self.pipes[self.worker[pipe]].latency
         return 0 if latency is None else latency + self.operand_path.dispatch_cycles
+
+
+def _at(machine: Machine, key: str) -> object:
+    """The value with a dotted key of the file; None for one that this machine does not use."""
+    first, *rest = key.split(".")
+    if first == "pipes" and rest[-1] == "same_as":
+        return machine.worker[rest[0]]
+    found: Any = getattr(machine.memory if hasattr(machine.memory, first) else machine, first)
+    for name in rest:
+        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+    return found
 
 
 def names() -> tuple[str, ...]:

@@ -28,6 +28,10 @@ class WarpregError(Exception):
         super().__init__(shortened(str(message)))
 
 
+class WarpregWarning(RuntimeWarning):
+    """Base of every warning that Warpreg gives intentionally; the command line prints it as one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A location in a source text; ``line`` and ``column`` count from 1."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warpreg.ir.errors import Location
+from warpreg.ir.html_table import html_table
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import Module, Variable
 from warpreg.ir.operands import Register, Special
@@ -116,6 +117,13 @@ class Kernel:
             f"<Kernel {self.name}: {len(self.blocks)} blocks, {self.instruction_count} instructions,"
             f" {self.register_demand} registers>"
         )
+
+    def _repr_html_(self) -> str:
+        """A listing, for notebooks."""
+        caption = f"{self.name}: {self.register_demand} registers, {self.shared_bytes:,} bytes of shared memory"
+        listed = [(block.index, instruction) for block in self.blocks for instruction in block.instructions]
+        rows = [(pc, block, str(instruction)) for pc, (block, instruction) in enumerate(listed)]
+        return html_table(caption, ("pc", "block", "instruction"), rows)
 
     @functools.cached_property
     def is_cooperative(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,12 @@ class StudyFolder:
         """How often the workload has been run."""
         file = self.folder / "runs"
         return len(file.read_text(encoding="utf-8").splitlines()) if file.exists() else 0
+
+    def wait_for_runs(self, number: int) -> None:
+        """Wait until the workload has been started so often, for two minutes at most."""
+        began = time.monotonic()
+        while self.runs < number and time.monotonic() < began + 120:
+            time.sleep(0.05)
 
     @staticmethod
     def forget(keys: Iterable[str | None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import shutil
@@ -70,6 +71,22 @@ def test_a_damaged_archive_is_refused_before_anything_is_written(packed: Path, c
     assert main(["archive", str(packed), "--output", str(folder)]) == 1
     assert "not an archive of a study: " in capsys.readouterr().err
     assert not folder.exists()
+
+
+def test_a_full_disk_leaves_no_half_archive_and_no_half_study(
+    packed: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, before = Path.write_bytes, sorted(packed.parent.iterdir())
+
+    def half(path: Path, data: bytes) -> int:
+        write(path, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    for source, output in ((packed, "again"), (packed.parent / "study.toml", "other.tar.gz")):
+        assert main(["archive", str(source), "--output", str(packed.parent / output)]) == 1
+        assert capsys.readouterr().err == f"warpreg: {packed.parent / output}: No space left on device\n"
+    assert sorted(packed.parent.iterdir()) == before
 
 
 def test_a_study_that_was_not_measured_has_no_archive(study: StudyFolder, capsys: Output) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
+from warpreg import workloads
+from warpreg.experiments.runs.run import RunError
 from warpreg.experiments.sweep.cells import cells_of
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.study_file import read_study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
+ROOT = Path(__file__).parents[3]
 DESIGN = '[[designs]]\nname = "rfc"\n'
 
 
@@ -61,6 +67,7 @@ def test_a_list_of_grids_is_not_their_product(study: StudyFolder) -> None:
             "designs.0.parameters.0.entries: expected low <= high and step >= 1, found {'low': 4, 'high': 2}",
         ),
         ('workloads = "bfs"\nsizes = "huge"\n' + DESIGN, "'tiny', 'small' or 'full', found 'huge'"),
+        ('workloads = "bfs"\nseeds = -1\n' + DESIGN, "seeds.0: input should be greater than or equal to 0, found -1"),
         ('workloads = "bfs"\nsample = { windows = 4 }\n' + DESIGN, "sample: requires cycles = true"),
         ('workloads = "bfs"\n' + DESIGN + "[search]\ntrials = 4\n", "search: expected one of minimize and maximize"),
         ("workloads = ", "not a TOML file: Invalid value"),
@@ -95,3 +102,37 @@ def test_a_compile_option_has_a_name_and_a_type(study: StudyFolder) -> None:
     file = study.write(f'workloads = "bfs"\n{DESIGN}[compile]\naddress_bits = "32"\n')
     with pytest.raises(SweepError, match=r"compile\.address_bits: expected a value of type int, found '32'"):
         cells_of(read_study(file), study.folder)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("address_bits = [32, 33]", "address_bits: expected 32 or 64, found 33"),
+        ("banks = -3", "banks: expected 0 to 32, found -3"),
+        ("max_registers = 2", "max_registers: expected 8 to 255, found 2"),
+        ("registers = 256", "registers: expected 1 to 255, found 256"),
+    ],
+)
+def test_a_compile_option_has_a_range(study: StudyFolder, option: str, message: str) -> None:
+    file = study.write(f'workloads = "bfs"\n{DESIGN}[compile]\n{option}\n')
+    with pytest.raises(RunError, match=f"^{message}$"):
+        cells_of(read_study(file), study.folder)
+
+
+def test_a_parameter_that_no_cell_has_stops_before_anything_runs(study: StudyFolder) -> None:
+    file = study.write('workloads = "bfs"\n[[designs]]\nname = "regmutex+rfc"\nparameters = { entries = [2, 4] }\n')
+    with pytest.raises(UnknownNameError, match=r"no parameter of regmutex\+rfc named 'entries'; did you mean"):
+        cells_of(read_study(file), study.folder)
+
+
+def test_all_workloads_beside_others(study: StudyFolder) -> None:
+    file = study.write(f'workloads = ["counted.py", "all", "bfs"]\n{DESIGN}')
+    names = [cell.made.workload for cell in cells_of(read_study(file), study.folder)]
+    assert names == [str(study.folder / "counted.py"), *workloads.names()]
+
+
+def test_a_design_file_in_a_composition_is_named_without_its_folder(study: StudyFolder) -> None:
+    shutil.copy(ROOT / "examples" / "my_design.py", study.folder)
+    batch = study.batch(study.write('workloads = "bfs"\n[[designs]]\nname = "regmutex+my_design.py"\n'))
+    assert batch.label(1) == "regmutex+my_design.py"
+    assert batch.row(1, "why")["design"] == "regmutex+my_design.py"

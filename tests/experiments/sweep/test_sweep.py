@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import socket
 import sys
+import threading
 from pathlib import Path
 
+import distributed
 import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
@@ -15,6 +18,7 @@ from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.experiments.sweep import executors, processes
 from warpreg.experiments.sweep.batch import kept
+from warpreg.experiments.sweep.errors import SweepError, SweepWarning
 from warpreg.experiments.sweep.sweep import swept
 from warpreg.experiments.sweep.work import finish, tasks_of
 
@@ -72,6 +76,15 @@ def test_a_cell_that_fails_has_a_row_that_says_why(study: StudyFolder, capsys: O
     assert "2 cells, 1 finished, 0 missing, 1 impossible" in capsys.readouterr().out
 
 
+def test_of_many_failures_the_first_are_printed(study: StudyFolder, capsys: Output) -> None:
+    entries = "{ low = 5000, high = 5069 }"
+    file = study.write(HEAD + f'[[designs]]\nname = "rfc"\nparameters = {{ entries = {entries} }}\n')
+    assert main(["sweep", str(file), "-j", "1"]) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("parameter entries expects") == 60
+    assert "10 more cells failed; see --csv for each" in printed
+
+
 def test_a_file_that_changes_in_mid_batch_is_noticed(study: StudyFolder) -> None:
     shutil.copy(ROOT / "examples" / "my_design.py", study.folder)
     file = study.write(HEAD + '[[designs]]\nname = "my_design.py"\n')
@@ -107,8 +120,10 @@ def test_one_cell_of_a_frozen_batch(study: StudyFolder, capsys: Output) -> None:
     assert "expected batch 0123, found " in capsys.readouterr().err
     assert main(["sweep", str(file), "--only", "4"]) == 1
     assert capsys.readouterr().err == "warpreg: cell 4: expected 1 to 3\n"
-    assert main(["sweep", str(file), "--only", "x"]) == 2
-    assert "--only: expected numbers such as 17 or 3,5-8, found 'x'" in capsys.readouterr().err
+    for wrong in ("x", "", "3-2"):  # an unset variable of a job script must not measure all cells
+        assert main(["sweep", str(file), "--only", wrong]) == 2
+        assert f"--only: expected numbers such as 17 or 3,5-8, found '{wrong}'" in capsys.readouterr().err
+    assert study.runs == 1
 
 
 def test_a_table_a_csv_and_a_parquet_file(study: StudyFolder, capsys: Output) -> None:
@@ -129,6 +144,16 @@ def test_a_table_a_csv_and_a_parquet_file(study: StudyFolder, capsys: Output) ->
     assert table["energy_normalized"][0] == 1.0
 
 
+def test_a_long_table_has_means_over_workloads_and_seeds(study: StudyFolder, capsys: Output) -> None:
+    file = study.seeds(31)
+    file.write_text(file.read_text().replace('"rfc"', '"rfc"\nparameters = { entries = [2, 4] }'))
+    assert main(["sweep", str(file), "-j", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["design", "cells", "elided", "energy_normalized"]
+    assert [line.split()[:2] for line in lines[2:4]] == [["rfc(entries=2)", "31"], ["rfc(entries=4)", "31"]]
+    assert lines[-1].strip().startswith("means over workloads and seeds of 62 cells")
+
+
 def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     file = study.seeds(1)
     assert main(["sweep", str(file), "--executor", "slurn"]) == 1
@@ -138,6 +163,37 @@ def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatc
     found = capsys.readouterr().err
     assert found.startswith("warpreg: tcp://127.0.0.1:1: no scheduler answers: ")
     assert found.count("\n") == 1
+
+
+def test_a_server_that_is_no_scheduler(study: StudyFolder) -> None:
+    def answer(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=answer, args=(server,), daemon=True).start()
+        with pytest.raises(SweepError, match=f"^{address}: no scheduler answers, but another server$"):
+            swept(study.batch(study.seeds(1)), where=address)
+
+
+def test_a_batch_system_that_is_not_configured(study: StudyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SweepError, match=r"^slurm: no command 'sbatch' on this machine, which submits its jobs$"):
+        swept(study.batch(study.seeds(1)), where="slurm")
+    monkeypatch.setattr("shutil.which", lambda command: command)
+    with pytest.raises(SweepError, match=r"^slurm: Dask-Jobqueue's configuration .* is not complete: [^\n]*$"):
+        swept(study.batch(study.seeds(1)), where="slurm")
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_told(study: StudyFolder) -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        pytest.warns(SweepWarning, match="has no worker yet; 'dask worker tcp://"),
+        executors.opened(cluster.scheduler_address, None),
+    ):
+        pass
 
 
 def test_first_tasks_begin_with_different_designs(study: StudyFolder) -> None:

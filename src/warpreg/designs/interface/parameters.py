@@ -95,7 +95,7 @@ def of_machine(parameters: type, machine: Machine) -> Mapping[str, Value]:
 def _checked(design: str, spec: ParameterSpec, value: Value) -> Value:
     converted = _converted(spec, value)
     if converted is None or not _in_range(spec, converted):
-        raise ParameterError(f"{design}: parameter {spec.name} expects {_expectation(spec)}, found {value!r}")
+        raise ParameterError(f"{design}: parameter {spec.name} expects {expectation(spec)}, found {value!r}")
     return converted
 
 
@@ -122,7 +122,8 @@ def _in_range(spec: ParameterSpec, value: Value) -> bool:
     return (spec.low is None or value >= spec.low) and (spec.high is None or value <= spec.high)
 
 
-def _expectation(spec: ParameterSpec) -> str:
+def expectation(spec: ParameterSpec) -> str:
+    """The values that a parameter can have, in words."""
     if spec.choices:
         return " or ".join(repr(choice) for choice in spec.choices)
     low = "" if spec.low is None else f" from {spec.low:g}"

@@ -25,7 +25,7 @@ from warpreg.designs.interface.checked import Checked, Corruption
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
-from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, of_machine, specs
+from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, expectation, of_machine, specs
 from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.designs.interface.state import named_leaves, wrong_leaf
@@ -33,6 +33,7 @@ from warpreg.designs.loading.author_code import author_code, place_of
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.edges import EdgeError, check_added
+from warpreg.ir.html_table import html_table
 from warpreg.ir.kernel import Kernel
 
 Recorded = Callable[[Kernel], Frequencies]
@@ -59,6 +60,14 @@ class Design:
     hooks: Mapping[str, FunctionType]
     module: ModuleType
     is_checked: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Design {self.name}: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        """Its parameters, for notebooks."""
+        rows = [(one.name, one.default, expectation(one), one.source) for one in self.parameters]
+        return html_table(f"{self.name}: {self.summary}", ("parameter", "default", "values", "source"), rows)
 
     @property
     def levels(self) -> tuple[str, ...]:

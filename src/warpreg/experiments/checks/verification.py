@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.checks.placement_check import check_placement, places_operands
 from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Device, Launch
 
@@ -96,7 +97,7 @@ def verify_all(
 
     With a ``design`` they run with its placement instead.
     """
-    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=end_with_parent) as pool:
         if design is None:
             waiting = [pool.submit(verify, name, size, seed, thorough) for name in names]
         else:

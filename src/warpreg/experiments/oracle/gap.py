@@ -27,6 +27,7 @@ from warpreg.designs.placement.stays import ANY, OWN, Choices
 from warpreg.experiments.oracle.greedy_steps import Algorithm, algorithm
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.ir.kernel import Kernel
 
 STEPS: Mapping[str, Mapping[str, Choices]] = {
@@ -230,7 +231,7 @@ def gaps(
     if processes == 1 or len(tasks) == 1:
         yield from map(_measured, tasks)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         for future in as_completed([pool.submit(_measured, task) for task in tasks]):
             yield future.result()
 

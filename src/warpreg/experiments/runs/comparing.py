@@ -15,6 +15,7 @@ from warpreg.experiments.runs.row import Failure, Parameters, Row
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.experiments.runs.stored_row import keep
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
 
@@ -86,7 +87,9 @@ def compared(
             yield share.rows()
             done(share.name)
         return
-    with ProcessPoolExecutor(min(processes, len(shares)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        min(processes, len(shares)), mp_context=get_context("spawn"), initializer=end_with_parent
+    ) as pool:
         try:
             for share, found in zip(shares, pool.map(Share.rows, shares), strict=True):
                 yield found

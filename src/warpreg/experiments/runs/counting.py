@@ -58,7 +58,7 @@ class Replayed:
         if order not in ("static", "warp"):
             raise RunError(
                 f"{choice.design.name}: depends on the order of warps ({order}), so it needs a recorded schedule:"
-                " --cycles makes one, --schedule FILE reads one"
+                " --cycles makes one, --schedule FILE reads one; in Python and in a study file, cycles = true does"
             )
         return Counted(replayed(run, choice, self.suspend, machine))
 

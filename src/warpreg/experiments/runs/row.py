@@ -10,6 +10,7 @@ from typing import Any, Literal
 from warpreg.energy.counts import WARP_REGISTER_BITS
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.residency import Residency
+from warpreg.ir.html_table import html_table
 
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
@@ -150,6 +151,17 @@ class Row:
     ends_pj: tuple[tuple[float, float], ...] = ()
     whole_pj: float | None = None
     normalized_to: str = "the plain MRF"
+
+    def _repr_html_(self) -> str:
+        """Accesses and energy by level, for notebooks."""
+        told = f"{self.elided:.0%} of the MRF accesses elided, energy {self.energy:.2f} of {self.normalized_to}"
+        if self.timing is not None:
+            told += f", {self.timing.cycles:,.0f} cycles"
+        rows = [
+            (name, level.reads, level.writes, level.access_pj, level.wire_pj) for name, level in self.levels.items()
+        ]
+        heads = ("level", "reads", "writes", "array pJ", "wire pJ")
+        return html_table(f"{self.workload}, {self.label}: {told}", heads, rows)
 
     def against(self, other: Row) -> Row:
         """The row with energy, leakage and speed normalized to another design on the same run."""

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from warpreg.experiments.runs.provenance import kernel_digest
 from warpreg.experiments.runs.residency import Residency, residency
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.html_table import html_table
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.replay import DistinctWarps, distinct_warps
@@ -78,16 +78,22 @@ class Run:
 
     def _repr_html_(self) -> str:
         """A table of kernels, for notebooks."""
-        rows = "".join(
-            f"<tr><td>{escape(kernel.name)}</td><td>{len(self.launches_of(kernel)):,}</td>"
-            f"<td>{kernel.register_demand}</td><td>{kernel.instruction_count:,}</td>"
-            f"<td>{sum(int(launch.warp_instructions) for launch in self.launches_of(kernel)):,}</td></tr>"
-            for kernel in self.kernels
+        heads = ("kernel", "launches", "registers", "instructions", "warp-instructions")
+        rows = [(kernel, self.launches_of(kernel)) for kernel in self.kernels]
+        return html_table(
+            self.name,
+            heads,
+            [
+                (
+                    kernel.name,
+                    len(launches),
+                    kernel.register_demand,
+                    kernel.instruction_count,
+                    sum(int(launch.warp_instructions) for launch in launches),
+                )
+                for kernel, launches in rows
+            ],
         )
-        heads = "".join(
-            f"<th>{head}</th>" for head in ("kernel", "launches", "registers", "instructions", "warp-instructions")
-        )
-        return f"<table><caption>{escape(self.name)}</caption><tr>{heads}</tr>{rows}</table>"
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -139,6 +145,11 @@ class Run:
         return self._distinct[kernel, widths]
 
 
+RANGES = {"max_registers": (8, 255), "registers": (1, 255), "banks": (0, 32), "rotate": (0, 255)}
+"""The least and the largest value of compile options."""
+ADDRESS_BITS = (32, 64)
+
+
 @dataclass(frozen=True, slots=True)
 class CompileChoice:
     """The compiler options of a user, with the names of the command line.
@@ -158,7 +169,16 @@ class CompileChoice:
     rotate: int = 0
 
     def options(self) -> CompileOptions:
-        """The compiler's options.  Raises UnknownNameError for a target, level or machine, and MachineError."""
+        """The compiler's options.
+
+        Raises UnknownNameError for a target, level or machine, MachineError, and RunError for a value out of range.
+        """
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise RunError(f"{name}: expected {low} to {high}, found {value}")
+        if self.address_bits not in ADDRESS_BITS:
+            raise RunError(f"address_bits: expected 32 or 64, found {self.address_bits}")
         if self.level not in codegen.LEVELS:
             raise UnknownNameError("level", self.level, codegen.LEVELS)
         return CompileOptions(

@@ -24,6 +24,7 @@ from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.experiments.runs.profile import register_profile
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.experiments.studies import findings
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Counts, Profile, replay, together
@@ -225,7 +226,7 @@ def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, 
     """Run tasks in new processes.  An executor that replaces its own processes (``max_tasks_per_child``) can hang in
     some versions of Python 3.11 and 3.12 (CPython issue 115634).
     """
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         try:
             yield from pool.map(_measured, tasks)
         except BrokenProcessPool as error:

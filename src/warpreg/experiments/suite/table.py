@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from warpreg import workloads
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.experiments.suite.characteristics import characterise
 from warpreg.experiments.suite.namesakes import likeness
 from warpreg.workloads import Workload, table
@@ -74,7 +75,7 @@ def measure(job: tuple[str, str]) -> dict[str, Any]:
 def measure_all(names: Sequence[str], sizes: Sequence[str], processes: int) -> Iterator[dict[str, Any]]:
     """Rows in the order of names and sizes, measured in parallel."""
     jobs = [(name, size) for size in sizes for name in names]
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, initializer=end_with_parent) as pool:
         yield from pool.map(measure, jobs)
 
 

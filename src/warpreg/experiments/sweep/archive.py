@@ -13,6 +13,7 @@ import json
 import platform
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -61,16 +62,22 @@ def unpack(archive: Path, folder: Path) -> dict[str, Any]:
     """Write the study and its inputs to a new folder and its results to the store; returns the manifest.
 
     Raises SweepError for a file that is no archive or is damaged, before anything is written, or if ``folder`` exists.
+    At an OSError the folder is not there.
     """
     manifest, content = _checked(archive)
     if folder.exists():
         raise SweepError(f"{folder}: expected a folder that does not exist")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as place:
+        made = Path(place) / "study"
+        for name, data in content.items():
+            if not name.startswith(f"{RESULTS}/"):
+                (made / name).parent.mkdir(parents=True, exist_ok=True)
+                (made / name).write_bytes(data)
+        made.rename(folder)
     for name, data in content.items():
         if name.startswith(f"{RESULTS}/"):
             store.write(store.RESULTS, Path(name).stem, data)
-            continue
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
     return manifest
 
 

@@ -25,7 +25,7 @@ from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import find_workload
 from warpreg.experiments.runs.traces import is_trace
-from warpreg.experiments.sweep.cells import Cell, Made
+from warpreg.experiments.sweep.cells import Cell, Made, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 
@@ -71,7 +71,7 @@ class Batch:
         """The design of a cell with the parameters that the study gives it, ``rfc(entries=6)``."""
         cell = self.cells[number - 1]
         values = ", ".join(f"{name}={value}" for name, value in cell.values)
-        name = Path(cell.design).name
+        name = design_name(cell.design)
         return f"{name}({values})" if values else name
 
     def row(self, number: int, found: Mapping[str, Any] | str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Batch:
         cell = self.cells[number - 1]
         place = {"cell": number, **cell.as_dict()}
         if isinstance(found, str):
-            return {**place, "design": Path(cell.design).name, "parameters": dict(cell.values), "error": found}
+            return {**place, "design": design_name(cell.design), "parameters": dict(cell.values), "error": found}
         return {**place, **found}
 
 

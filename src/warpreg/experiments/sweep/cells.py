@@ -86,9 +86,15 @@ def cells_of(study: StudyFile, folder: Path) -> list[Cell]:
 
 def runs_of(study: StudyFile, folder: Path) -> list[Made]:
     """Every combination of workloads, sizes, seeds and compile options."""
-    names = workloads.names() if study.workloads == [ALL] else located(study.workloads, folder)
+    names = workload_names(study, folder)
     choices = list(compile_choices(study))
     return [Made(*one) for one in itertools.product(names, study.sizes, study.seeds, choices)]
+
+
+def workload_names(study: StudyFile, folder: Path) -> list[str]:
+    """The workloads, each once; ``all`` stands for those of the package."""
+    named = [workloads.names() if name == ALL else located([name], folder) for name in study.workloads]
+    return list(dict.fromkeys(itertools.chain.from_iterable(named)))
 
 
 def compile_choices(study: StudyFile) -> Iterator[CompileChoice]:
@@ -129,6 +135,11 @@ def how_of(study: StudyFile) -> How:
     return Timed(Sample(study.sample.windows or Sample().windows, study.sample.blocks, study.sample.sms))
 
 
+def design_name(design: str) -> str:
+    """The name of a design for a row: of a file without its folder, also in a composition."""
+    return SEPARATOR.join(Path(part).name for part in design.split(SEPARATOR))
+
+
 def located(names: Sequence[str], folder: Path) -> list[str]:
     """Names as they are, files with their place; of a composition, each part."""
     return [SEPARATOR.join(_located(part, folder) for part in name.split(SEPARATOR)) for name in names]
@@ -146,9 +157,12 @@ def check_names(study: StudyFile, folder: Path) -> None:
         for name in located(study.technologies, folder):
             energy.load(name)
         for entry in study.designs:
-            designs.load(located([entry.name], folder)[0])
-        for name in located(study.workloads, folder):
-            if name != ALL and not is_trace(name):
+            design = designs.load(located([entry.name], folder)[0])
+            for name in itertools.chain.from_iterable(entry.parameters):
+                if name not in design.defaults:
+                    raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
+        for name in workload_names(study, folder):
+            if not is_trace(name):
                 find_workload(name)
     except OSError as error:
         raise WarpregError(f"{error.filename}: {error.strerror}") from error

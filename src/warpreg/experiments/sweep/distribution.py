@@ -7,12 +7,14 @@ them was at fault.  They are measured again, one at a time, and cells that were 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures import BrokenExecutor as Broken
+from typing import Any
 
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.executors import opened
+from warpreg.experiments.sweep.far_work import Sent, keep_sent, post
 from warpreg.experiments.sweep.processes import PROCESSES
 from warpreg.experiments.sweep.work import Found, Task, finish, told
 
@@ -29,7 +31,7 @@ def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Itera
         return
     if where != PROCESSES:
         with opened(where, workers) as executor:
-            yield from _finished(executor, deque(tasks), most=len(tasks))
+            yield from _finished(executor, deque(tasks), most=len(tasks), submit=post)
         return
     waiting = deque(tasks)
     while waiting:
@@ -44,17 +46,25 @@ def _width(executor: Executor) -> int:
     return int(getattr(executor, "_max_workers", 1))
 
 
+def _submit(executor: Executor, task: Task) -> Future[Any]:
+    return executor.submit(finish, task)
+
+
 def _finished(
-    executor: Executor, waiting: deque[Task], most: int, suspects: list[Task] | None = None
+    executor: Executor,
+    waiting: deque[Task],
+    most: int,
+    suspects: list[Task] | None = None,
+    submit: Callable[[Executor, Task], Future[Any]] = _submit,
 ) -> Iterator[Results]:
     """Results while the executor lives, ``most`` tasks at a time; ``suspects`` are those that were under way when it
     died.  Without them, only the task of the worker that died has failed.
     """
-    running: dict[Future[Results], Task] = {}
+    running: dict[Future[Any], Task] = {}
     while waiting or running:
         try:
             while waiting and len(running) < most:
-                running[executor.submit(finish, waiting[0])] = waiting[0]
+                running[submit(executor, waiting[0])] = waiting[0]
                 waiting.popleft()
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
@@ -66,15 +76,19 @@ def _finished(
             return
 
 
-def _result(future: Future[Results], task: Task, *, survives: bool) -> Results:
+def _result(future: Future[Any], task: Task, *, survives: bool) -> Results:
     try:
-        return future.result()
+        found = future.result()
+        results: Results = keep_sent(found) if isinstance(found, Sent) else found
+        return results
     except CancelledError as error:
         raise SweepError("the scheduler is gone; what was finished is kept") from error
     except Broken:
         if not survives:
             raise
         return dict.fromkeys(task.cells, DIED)
+    except ImportError as error:
+        return dict.fromkeys(task.cells, f"expected warpreg {task.version} on every worker, found one without: {error}")
     except Exception as error:
         killed = type(error).__name__ == "KilledWorker"
         return dict.fromkeys(task.cells, DIED if killed else told(error))

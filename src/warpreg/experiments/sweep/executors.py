@@ -6,13 +6,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from warpreg.experiments.sweep.errors import SweepError
+from warpreg.experiments.runs.worker_process import end_with_parent
+from warpreg.experiments.sweep.errors import SweepError, SweepWarning
 from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, starting
 from warpreg.ir.errors import UnknownNameError
 
@@ -41,23 +45,24 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
     without the ``cluster`` extra, and UnknownNameError.
     """
     if where == PROCESSES:
-        with _closed(_processes(workers or os.cpu_count() or 1)) as executor:
+        with _closed(_processes(workers or os.cpu_count() or 1), {"cancel_futures": True}) as executor:
             yield executor
         return
-    with _client(where, workers) as client, _closed(client.get_executor()) as executor:
+    with _client(where, workers) as client, _closed(client.get_executor(), {}) as executor:
         yield executor
 
 
 def _processes(workers: int) -> Executor:
-    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting())
+    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting(), initializer=end_with_parent)
 
 
 @contextmanager
-def _closed(executor: Executor) -> Iterator[Executor]:
+def _closed(executor: Executor, dropping: dict[str, Any]) -> Iterator[Executor]:
+    """Shut it down afterwards; at an error with ``dropping``, which drops calls; that of Dask does by itself."""
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(wait=False, **dropping)
         raise
     executor.shutdown()
 
@@ -70,11 +75,17 @@ def _client(where: str, workers: int | None) -> Iterator[Any]:
         import distributed
     except ImportError as error:
         raise SweepError(EXTRA) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is an error of ours
+    cluster = _cluster(where, workers) if where in CLUSTERS else None
     try:
-        cluster = _cluster(where, workers) if where in CLUSTERS else None
         client: Any = distributed.Client(where if cluster is None else cluster, timeout=ANSWER_S)
+    except MemoryError as error:  # the answer is read as the length of a message
+        raise SweepError(f"{where}: no scheduler answers, but another server") from error
     except (OSError, ValueError, RuntimeError) as error:
-        raise SweepError(f"{where}: no scheduler answers: {error}") from error
+        raise SweepError(f"{where}: no scheduler answers: {_first_line(error)}") from error
+    if cluster is None and not client.scheduler_info()["workers"]:
+        message = f"{where}: has no worker yet; 'dask worker {where} --nthreads 1' starts one"
+        warnings.warn(message, SweepWarning, stacklevel=2)
     try:
         yield client
     finally:
@@ -83,12 +94,24 @@ def _client(where: str, workers: int | None) -> Iterator[Any]:
             cluster.close()
 
 
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(":, ")
+
+
 def _cluster(kind: str, workers: int | None) -> Any:
     """Jobs of a batch system, each with the resources that Dask-Jobqueue's configuration gives it."""
     try:
         import dask_jobqueue
     except ImportError as error:
         raise SweepError(EXTRA) from error
-    cluster = getattr(dask_jobqueue, CLUSTERS[kind])()
+    jobs = getattr(dask_jobqueue, CLUSTERS[kind])
+    command = jobs.job_cls.submit_command
+    if shutil.which(command) is None:
+        raise SweepError(f"{kind}: no command '{command}' on this machine, which submits its jobs")
+    try:
+        cluster = jobs()
+    except (OSError, ValueError, RuntimeError) as error:
+        told = f"{kind}: Dask-Jobqueue's configuration (https://jobqueue.dask.org) is not complete"
+        raise SweepError(f"{told}: {_first_line(error)}") from error
     cluster.scale(workers or os.cpu_count() or 1)
     return cluster

@@ -19,7 +19,7 @@ from warpreg.experiments.runs.hardware import Use, parts
 from warpreg.experiments.runs.row import Value, geometric_mean
 from warpreg.experiments.sweep import batch as batches
 from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.cells import Cell, check_names, compile_choices, how_of, located, runs_of
+from warpreg.experiments.sweep.cells import Cell, check_names, compile_choices, design_name, how_of, located, runs_of
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.processes import PROCESSES
 from warpreg.experiments.sweep.study_file import BudgetEntry, SearchEntry, StudyFile
@@ -49,7 +49,7 @@ class Trial:
         """For JSON."""
         values = {"value": self.value, "added_bytes": self.added_bytes, "added_mm2": self.added_mm2}
         told = {"error": self.error} if self.error else {}
-        chosen = {"design": Path(self.design).name, "parameters": dict(self.parameters)}
+        chosen = {"design": design_name(self.design), "parameters": dict(self.parameters)}
         return {"trial": self.number, **chosen, **values, **told}
 
 

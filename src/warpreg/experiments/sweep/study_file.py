@@ -36,7 +36,7 @@ def _listed(value: Any) -> Any:
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
-Numbers = Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0)]], BeforeValidator(_listed), Field(min_length=1)]
 
 
 class Entry(BaseModel):
@@ -103,7 +103,7 @@ class StudyFile(Entry):
 
     workloads: Names
     sizes: Annotated[list[Literal["tiny", "small", "full"]], BeforeValidator(_listed), Field(min_length=1)] = ["small"]
-    seeds: Numbers = [0]
+    seeds: Seeds = [0]
     machines: Names = [DEFAULT_MACHINE]
     technologies: Names = [DEFAULT_TECHNOLOGY]
     designs: Annotated[list[DesignEntry], Field(min_length=1)]
