@@ -40,6 +40,18 @@ def test_a_finished_cell_is_not_measured_again(study: StudyFolder) -> None:
     assert study.runs == 1  # the latest run is still there
 
 
+def test_of_cells_with_the_same_key_one_is_measured(study: StudyFolder) -> None:
+    """The third seed is the first one again."""
+    file = study.write('workloads = "counted.py"\nsizes = "tiny"\nseeds = [0, 1, 0]\n[[designs]]\nname = "rfc"\n')
+    batch = study.batch(file)
+    assert batch.keys[0] == batch.keys[2] != batch.keys[1]
+    done: list[int] = []
+    first, other, same = swept(batch, workers=1, done=done.append)
+    assert (study.runs, sum(done)) == (2, 3)
+    assert same == {**first, "cell": 3}
+    assert other["seed"] == 1
+
+
 def test_a_damaged_result_is_measured_again(study: StudyFolder) -> None:
     batch = study.batch(study.seeds(1))
     rows = swept(batch, workers=1)

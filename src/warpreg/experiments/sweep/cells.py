@@ -18,7 +18,6 @@ from warpreg.experiments.runs.traces import is_trace
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Record
-from warpreg.timing.launch.estimate import Sample
 
 if TYPE_CHECKING:
     from warpreg.experiments.sweep.study_file import StudyFile
@@ -130,6 +129,8 @@ def how_of(study: StudyFile) -> How:
     """Replay, or timing of whole runs or of samples."""
     if not study.cycles:
         return Replayed(study.suspend)
+    from warpreg.timing import Sample  # takes a tenth of a second, which processes that are copies of this one save
+
     if study.sample is None:
         return Timed()
     return Timed(Sample(study.sample.windows or Sample().windows, study.sample.blocks, study.sample.sms))

@@ -35,7 +35,8 @@ def swept(
     """A row for each cell, or for those with these numbers, in their order; one that fails has an ``error``.
 
     ``done`` is called with the number of cells that have been finished since.  The same cells give the same rows on
-    any executor.  Raises SweepError for a number that no cell has, and as `distributed`.
+    any executor.  Of cells with the same key, one is measured.  Raises SweepError for a number that no cell has, and as
+    `distributed`.
     """
     wanted = list(numbers) or list(range(1, len(batch.cells) + 1))
     for number in wanted:
@@ -47,10 +48,19 @@ def swept(
         if known is not None:
             found[number] = known
     done(len(found))
-    missing = [number for number in wanted if number not in found]
+    missing = _alike(batch, [number for number in wanted if number not in found])
     if where == PROCESSES:
         workers = at_once(workers)
-    for results in distributed(tasks_of(batch, missing, workers or MANY), where, workers):
-        found |= results
-        done(len(results))
+    for results in distributed(tasks_of(batch, list(missing), workers or MANY), where, workers):
+        measured = {number: result for first, result in results.items() for number in missing[first]}
+        found |= measured
+        done(len(measured))
     return [batch.row(number, found[number]) for number in wanted]
+
+
+def _alike(batch: Batch, numbers: Sequence[int]) -> dict[int, list[int]]:
+    """The numbers of cells with the same key, by the first of them."""
+    of_key: dict[str | None, list[int]] = {}
+    for number in numbers:
+        of_key.setdefault(batch.keys[number - 1], []).append(number)
+    return {same[0]: same for same in of_key.values()}

@@ -6,8 +6,7 @@ import gc
 
 import numpy.random
 
-import warpreg.replay.walker
-import warpreg.timing.launch.simulate  # noqa: F401
+import warpreg.replay.walker  # noqa: F401
 from warpreg import energy, gpu
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE
