@@ -1,0 +1,61 @@
+"""Lists on pages name everything that there is: a new machine, technology, paper or page has its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.docs.reader import ROOT
+
+from warpreg import gpu
+from warpreg.energy import technology
+from warpreg.experiments.papers.reproduction import PAPERS
+
+DOCS = ROOT / "docs"
+PARTS = {"tutorial": "Tutorial", "how-to": "How-to guides", "explanation": "Explanation", "reference": "Reference"}
+
+
+def in_code(page: str) -> set[str]:
+    """What a page has between backticks."""
+    return set(re.findall(r"`([^`\n]+)`", (DOCS / page).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("reference/machines.md", gpu.names()),
+        ("explanation/energy.md", technology.names()),
+        ("how-to/reproduce-a-paper.md", tuple(PAPERS)),
+        ("designs/index.md", tuple(PAPERS)),
+    ],
+)
+def test_a_page_names_all(page: str, names: tuple[str, ...]) -> None:
+    assert set(names) - in_code(page) == set()
+
+
+@pytest.mark.parametrize(("folder", "caption"), PARTS.items())
+def test_a_part_of_the_site_has_the_pages_of_its_folder(folder: str, caption: str) -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    (part,) = re.findall(rf":caption: {caption}\n\n(.*?)```", index, re.DOTALL)
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in (DOCS / folder).glob("*.md")}
+    assert {line for line in part.splitlines() if not line.startswith("designs/")} == pages
+
+
+def test_the_readme_links_every_guide() -> None:
+    linked = re.findall(r"\]\((docs/[^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    guides = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
+    assert {str(guide.relative_to(ROOT)) for guide in guides} - set(linked) == set()
+
+
+def test_files_that_pages_name_exist() -> None:
+    """Paths with a folder, such as `jit/recipe.py`, are those of the package or of the repository."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(DOCS / "explanation").glob("*.md")]
+    named = {
+        (page.name, path)
+        for page in pages
+        for path in re.findall(r"`((?:[a-z_][a-z_0-9]*/)+[a-z_0-9-]+\.(?:py|toml))`", page.read_text(encoding="utf-8"))
+    }
+    places = (ROOT, ROOT / "src" / "warpreg", *(path for path in (ROOT / "src" / "warpreg").iterdir() if path.is_dir()))
+    missing = [(page, path) for page, path in named if not any((Path(place) / path).is_file() for place in places)]
+    assert missing == []
