@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.docs.reader import ROOT
 
+import warpreg
 from warpreg import gpu
 from warpreg.energy import technology
 from warpreg.experiments.papers.reproduction import PAPERS
@@ -32,6 +33,15 @@ def in_code(page: str) -> set[str]:
 )
 def test_a_page_names_all(page: str, names: tuple[str, ...]) -> None:
     assert set(names) - in_code(page) == set()
+
+
+def test_the_python_reference_has_every_public_name() -> None:
+    """In the text as `warpreg.NAME`, or among the members whose docstrings are shown."""
+    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    shown = re.findall(r"warpreg\.(\w+)", page) + re.findall(r"\w+", " ".join(re.findall(r":members: (.+)", page)))
+    public = {name for name in dir(warpreg) if name in warpreg._API}
+    assert public - {"Run", *shown} == set()
+    assert "autoclass:: warpreg.experiments.runs.run.Run" in page
 
 
 @pytest.mark.parametrize(("folder", "caption"), PARTS.items())
