@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from tests.docs.reader import ROOT
@@ -56,16 +55,3 @@ def test_the_readme_links_every_guide() -> None:
     linked = re.findall(r"\]\((docs/[^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     guides = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
     assert {str(guide.relative_to(ROOT)) for guide in guides} - set(linked) == set()
-
-
-def test_files_that_pages_name_exist() -> None:
-    """Paths with a folder, such as `jit/recipe.py`, are those of the package or of the repository."""
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(DOCS / "explanation").glob("*.md")]
-    named = {
-        (page.name, path)
-        for page in pages
-        for path in re.findall(r"`((?:[a-z_][a-z_0-9]*/)+[a-z_0-9-]+\.(?:py|toml))`", page.read_text(encoding="utf-8"))
-    }
-    places = (ROOT, ROOT / "src" / "warpreg", *(path for path in (ROOT / "src" / "warpreg").iterdir() if path.is_dir()))
-    missing = [(page, path) for page, path in named if not any((Path(place) / path).is_file() for place in places)]
-    assert missing == []
