@@ -15,7 +15,9 @@ COMMANDS = (
     "run vector-add --size tiny",
     "compare hotspot --size tiny",
     "compare hotspot --size tiny --recompute",  # with the compiled code of the one before
+    "report",  # of these comparisons
     "list designs",
+    "demo",
 )
 
 
@@ -37,7 +39,7 @@ def package(session: nox.Session, kind: str) -> None:
     session.run("python", "-m", "venv", f"{folder}/fresh", silent=True)
     warpreg = Path(folder).resolve() / "fresh" / "bin" / "warpreg"
     pip = str(warpreg.with_name("pip"))
-    session.run(pip, "install", "--quiet", str(built.resolve()), external=True)
+    session.run(pip, "install", "--quiet", f"{built.resolve()}[report]", external=True)
     session.chdir(folder)  # where no sources are
     for command in COMMANDS:
         session.run(str(warpreg), *command.split(), external=True, silent=True, env={"WARPREG_CACHE": "cache"})

@@ -13,10 +13,12 @@ version = release = warpreg.__version__
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 extensions = ["myst_parser", "sphinx.ext.autodoc", "command_line", "design_catalogue"]
 myst_heading_anchors = 3
-exclude_patterns = ["images", "extensions", "generated"]
+exclude_patterns = ["images", "extensions", "generated", "static"]
 smartquotes = False
 html_theme = "furo"
 html_title = f"Warpreg {version}"
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_mock_imports = ["cuda"]

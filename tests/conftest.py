@@ -1,7 +1,7 @@
 """Test runs use a cache of their own, shared by workers and the processes that they start, never the user's cache.
 
 Passes of the compiler are verified.  Code that one test compiles is loaded from the cache in all others; tests of the
-cache itself set their own folders.
+cache itself set their own folders.  An example of a property test may take any time, as on a host with other load.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import settings
 
 WORKER = "PYTEST_XDIST_WORKER"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test is imported; workers inherit what the controller has set."""
+    settings.register_profile("any-time", deadline=None)
+    settings.load_profile("any-time")
     if WORKER in os.environ:
         return
     os.environ["WARPREG_VERIFY_EACH"] = "1"

@@ -1,14 +1,15 @@
 """Sphinx extension: write one page per design, from its docstring, declaration and parameters.
 
-The pages are ``designs/NAME.md``, one for each name of ``warpreg.designs.names()``.  They are written before each build
-and are not checked in, so a new design needs no entry anywhere.
+The pages are ``designs/NAME.md``, one for each name of ``warpreg.designs.names()``, and ``generated/designs.md``, the
+table of all that the page of the catalogue includes.  They are written before each build and are not checked in, so a
+new design needs no entry anywhere.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,11 +62,37 @@ def write_pages(app: Sphinx) -> None:
     for path in folder.glob("*.md"):
         if path.stem not in ("index", *designs.names()):
             path.unlink()
-    for name in designs.names():
-        path = folder / f"{name}.md"
-        text = "\n".join(page(designs.load(name))) + "\n"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+    loaded = [designs.load(name) for name in designs.names()]
+    for design in loaded:
+        _write(folder / f"{design.name}.md", page(design))
+    generated = Path(app.srcdir) / "generated"
+    generated.mkdir(exist_ok=True)
+    _write(generated / "designs.md", overview(loaded))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def overview(loaded: Sequence[Design]) -> Iterator[str]:
+    """The table of designs as lines of Markdown: links, the first sentence of each, slots and source."""
+    yield from ("| design | idea | slot | source |", "|---|---|---|---|")
+    for design in loaded:
+        idea = " ".join(sections(inspect.getdoc(design.module) or "")[0].replace("``", "`").split())
+        yield f"| [{design.name}](../designs/{design.name}.md) | {idea} | {_slots(design)} | {_paper(design)} |"
+
+
+def _slots(design: Design) -> str:
+    slot = design.declaration.slot
+    return ", ".join(f"`{one}`" for one in (slot if isinstance(slot, tuple) else (slot,)))
+
+
+def _paper(design: Design) -> str:
+    """The short name of the paper; any other source in words."""
+    paper = design.declaration.source.split()[0]
+    return f"`{paper}`" if paper in PAPERS else design.declaration.source
 
 
 def page(design: Design) -> Iterator[str]:
@@ -122,11 +149,10 @@ def _markdown(docstring: str) -> str:
 
 def _declaration(design: Design) -> Iterator[str]:
     declared = design.declaration
-    slots = declared.slot if isinstance(declared.slot, tuple) else (declared.slot,)
     yield "## Source and declaration\n"
     yield from ("| | |", "|---|---|")
     yield f"| source | {declared.source} |"
-    yield f"| slot | {', '.join(f'`{slot}`' for slot in slots)} |"
+    yield f"| slot | {_slots(design)} |"
     yield f"| levels | {', '.join(declared.levels)} |"
     yield f"| order | `{declared.order}`: {ORDERS[declared.order]} |"
     if declared.events:

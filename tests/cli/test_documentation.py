@@ -17,10 +17,15 @@ from warpreg.cli.app import COMMANDS, command
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATED = {DOCS / "designs" / f"{name}.md" for name in designs.names()} | {DOCS / "generated" / "commands.md"}
+GENERATED = {DOCS / "designs" / f"{name}.md" for name in designs.names()} | {
+    DOCS / "generated" / f"{name}.md" for name in ("commands", "designs")
+}
 PAGES = sorted({*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"} - GENERATED)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-SOURCE = re.compile(r"`((?:src/warpreg|tests|examples|experiments|codegen|simt|timing|designs|jit|ir)/[\w./-]+\.\w+)`")
+PACKAGES = "|".join(
+    sorted(path.name for path in (ROOT / "src" / "warpreg").iterdir() if (path / "__init__.py").is_file())
+)
+SOURCE = re.compile(rf"`((?:src/warpreg|tests|examples|{PACKAGES})/[\w./-]+\.\w+)`")
 
 
 def extension(name: str) -> ModuleType:
@@ -63,6 +68,12 @@ def test_the_catalogue_has_each_part_of_a_design(name: str) -> None:
     parts = ["Rules", "Storage and hardware", "Source and declaration", "Results", "Limits", "Example"]
     assert [part for part in parts if f"\n## {part}\n" not in page] == []
     assert "price it with its default parameters: none" not in page
+
+
+def test_the_table_of_the_catalogue_has_each_design() -> None:
+    rows = list(extension("design_catalogue").overview([designs.load(name) for name in designs.names()]))[2:]
+    assert [row.split("]")[0] for row in rows] == [f"| [{name}" for name in designs.names()]
+    assert [row for row in rows if row.replace("\\|", "").count("|") != 5] == []
 
 
 def test_a_docstring_is_divided_into_rules_open_questions_and_limits() -> None:
