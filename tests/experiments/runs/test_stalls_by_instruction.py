@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import warpreg
 from warpreg import gpu, simt
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.stalls_by_instruction import NO_WAITS, by_pc, stalls_by_instruction
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.experiments.runs.stalls_by_instruction import NO_WAITS, stalls_by_instruction
+from warpreg.jit.options import Mode
 from warpreg.timing import CAUSES, simulate
-from warpreg.timing.tracing.rows import EVENT, Kind
+from warpreg.timing.launch.tracing import trace
+from warpreg.timing.launch.waits import waits_by_pc
+from warpreg.timing.tracing.rows import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MACHINE = gpu.load("gtx480")
@@ -60,20 +65,35 @@ def test_the_reader_of_a_load_waits_for_memory(run: Run) -> None:
     assert by_opcode["st"][CAUSES.index("memory")] == 0
 
 
-def test_a_wait_belongs_to_the_next_instruction_of_its_slot() -> None:
-    """Slot 1 waits in cycles 2 to 4 and issues pc 7 in cycle 5; what slot 0 issues in between does not count, and its
-    wait in cycle 6 has no instruction after it.
-    """
-    cause = CAUSES.index("memory")
-    rows = [
-        (Kind.STATE, 1, 2, 3, cause, -1),
-        (Kind.ISSUE, 0, 4, 1, 0, 3),
-        (Kind.ISSUE, 1, 5, 1, 0, 7),
-        (Kind.STATE, 0, 6, 1, cause, -1),
-    ]
-    events = np.zeros(len(rows), EVENT)
-    for event, row in zip(events, rows, strict=True):
-        event["kind"], event["slot"], event["cycle"], event["cycles"], event["unit"], event["pc"] = row
-    found = by_pc(events, 8)
-    assert found[7, cause] == 3
-    assert found.sum() == 3
+@pytest.mark.parametrize(
+    ("name", "mode", "machine"),
+    [
+        ("mrf", "interpreted", "gtx480"),
+        ("rfc", "interpreted", "gebhart-rfc"),
+        pytest.param("rfc", "compiled", "gtx480", marks=pytest.mark.slow),
+    ],
+)
+def test_the_sums_are_those_of_recorded_events(name: str, mode: Mode, machine: str) -> None:
+    run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))
+    kernel, chosen = run.kernels[0], Choice.load(name).chosen
+    launches = run.launches_of(kernel)[:3]
+    code, found = waits_by_pc(launches, gpu.load(machine), designs=chosen, mode=mode)
+    events = trace(launches, machine, designs=chosen, mode=mode).events
+    assert found.sum() > 1000
+    for cause, sums in zip(CAUSES, found.T.tolist(), strict=True):
+        if cause not in NO_WAITS:
+            assert sums == by_pc(events, CAUSES.index(cause), code.instruction_count), cause
+
+
+def by_pc(events: NDArray[Any], cause: int, instructions: int) -> list[int]:
+    """The cycles of a cause by the next instruction that issues from the slot, found one by one."""
+    result = [0] * instructions
+    issued: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    for one in events[events["kind"] == Kind.ISSUE]:
+        issued.setdefault((one["launch"], one["sm"], one["slot"]), []).append((int(one["cycle"]), int(one["pc"])))
+    for span in events[(events["kind"] == Kind.STATE) & (events["unit"] == cause)]:
+        own = sorted(issued.get((span["launch"], span["sm"], span["slot"]), []))
+        after = [pc for cycle, pc in own if cycle >= span["cycle"]]
+        if after:
+            result[after[0]] += int(span["cycles"])
+    return result

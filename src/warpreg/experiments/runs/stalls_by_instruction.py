@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +12,6 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.timing import CAUSES
-from warpreg.timing.tracing.rows import Kind
 
 NO_WAITS = ("issued", "drain", "empty")
 """Causes of cycles in which a slot does not wait to issue."""
@@ -26,31 +23,13 @@ def stalls_by_instruction(
     """int64[instructions, causes]: cycles by the causes of `warpreg.timing.CAUSES`, over all warps and launches.
 
     A wait belongs to the next instruction that issues from the warp's slot.  What a design has added to the code counts
-    with the next instruction that was there.  Raises TimingError for a launch with too many events.
+    with the next instruction that was there.  Raises what timing raises.
     """
-    from warpreg.timing.launch.tracing import trace  # loads the recording core
+    from warpreg.timing.launch.waits import waits_by_pc  # loads the recording core
 
     registers = run.options.get("registers")
-    found = trace(run.launches_of(kernel), machine, designs=choice.chosen, registers=registers, mode=mode)
-    code = found.launches[0].kernel
+    code, waited = waits_by_pc(run.launches_of(kernel), machine, designs=choice.chosen, registers=registers, mode=mode)
     result = np.zeros((kernel.instruction_count + 1, len(CAUSES)), np.int64)
-    np.add.at(result, rows_of_code(kernel, code), by_pc(found.events, code.instruction_count))
+    np.add.at(result, rows_of_code(kernel, code), waited)
+    result[:, [CAUSES.index(cause) for cause in NO_WAITS]] = 0
     return result[:-1]
-
-
-def by_pc(events: NDArray[Any], instructions: int) -> NDArray[np.int64]:
-    """int64[instructions, causes] of recorded events (`warpreg.timing.tracing.rows.EVENT`)."""
-    result = np.zeros((instructions, len(CAUSES)), np.int64)
-    waits = [number for number, cause in enumerate(CAUSES) if cause not in NO_WAITS]
-    issues = events[events["kind"] == Kind.ISSUE]
-    issues = issues[np.lexsort((issues["cycle"], issues["slot"], issues["sm"]))]
-    spans = events[(events["kind"] == Kind.STATE) & np.isin(events["unit"], waits)]
-    end = int(events["cycle"].max(initial=0)) + 1
-    slots = int(events["slot"].max(initial=0)) + 1
-    slot_of, slot_of_span = (one["sm"].astype(np.int64) * slots + one["slot"] for one in (issues, spans))
-    next_issue = np.searchsorted(slot_of * end + issues["cycle"], slot_of_span * end + spans["cycle"])
-    known = next_issue < len(issues)
-    known[known] = slot_of[next_issue[known]] == slot_of_span[known]
-    pcs = issues["pc"][next_issue[known]]
-    np.add.at(result, (pcs, spans["unit"][known]), spans["cycles"][known])
-    return result

@@ -58,8 +58,7 @@ from warpreg.timing.sm import (
     stall_account,
     writeback,
 )
-from warpreg.timing.tracing.around import recording_core
-from warpreg.timing.tracing.recorder import Recorder
+from warpreg.timing.tracing.recorder import Records
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events, waits)
@@ -130,7 +129,7 @@ class Outside:
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
     ``plan.levels`` int64[SMs, resources, 3].  ``reach``: the run asks which level of memory warps wait for.
     ``around`` gives further replacements for a memory system, such as those of `warpreg.timing.memory.clocked`.
-    ``recorder``: what records events of the run.
+    ``recorder``: what records the run.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class Outside:
         system: Memory,
         reach: bool = False,
         around: Around | None = None,
-        recorder: Recorder | None = None,
+        recorder: Records | None = None,
     ) -> None:
         self.reach, self._around, self._recorder = reach, around, recorder
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
@@ -275,11 +274,11 @@ class Outside:
             replaced |= self._around(self.system)
         replaced |= {**self._sharing(), **self._lookups(), **self._owned()}
         if self._recorder is not None:
-            replaced |= recording_core(replaced)
+            replaced |= self._recorder.around(replaced)
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
 
     def prepared(self, core: Core) -> Core:
-        """The core before its run, with room for events if they are recorded."""
+        """The core before its run, with room for what is recorded."""
         return core if self._recorder is None else self._recorder.prepared(core, self.plan)
 
     def _out_of_line(self, hooks: tuple[FunctionType, ...]) -> dict[Function, Function]:

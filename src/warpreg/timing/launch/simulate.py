@@ -39,7 +39,7 @@ from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_thre
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
-from warpreg.timing.tracing.recorder import Recorder
+from warpreg.timing.tracing.recorder import Records
 from warpreg.trace.edges import expanded_path
 from warpreg.trace.widths import WidthReader, places
 
@@ -132,12 +132,12 @@ def timed(
     between: Between | None = None,
     threads: int | None = None,
     around: Around | None = None,
-    recorder: Recorder | None = None,
+    recorder: Records | None = None,
 ) -> Timed:
     """Time one launch; parameters as in `simulate`.
 
     ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``around`` as
-    in `Outside`.  ``recorder`` receives the events of the launch, which then has one thread.
+    in `Outside`.  ``recorder`` records the launch, which then has one thread.
     """
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from warpreg.jit.natives import Function
@@ -37,10 +37,17 @@ POINTS: tuple[tuple[Function, Function, Function], ...] = (
 """A function of the core, what takes its place, and what that calls in its place."""
 
 
-def recording_core(replaced: Mapping[Function, Function]) -> dict[Function, Function]:
-    """What to replace in a core that records, besides what is ``replaced`` already."""
+ALL = tuple(function for function, _, _ in POINTS)
+
+
+def recording_core(
+    replaced: Mapping[Function, Function], points: Collection[Function] = ALL
+) -> dict[Function, Function]:
+    """What to replace in a core that records around these functions, besides what is ``replaced`` already."""
     found: dict[Any, Any] = {}
     for function, records, original in POINTS:
+        if function not in points:
+            continue
         found[function] = records
         found[original] = _original(_effective(function, replaced))
     if ports.source_word in replaced:

@@ -1,0 +1,88 @@
+"""Sum what warps wait for by the instruction that they wait to issue, instead of writing events.
+
+A wait that began before the last issue of its slot, and ends with it, belongs to that instruction; one that began since
+belongs to the next one that issues from the slot, if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.interface.plan import Plan
+from warpreg.jit.natives import Function
+from warpreg.jit.noinline import noinline
+from warpreg.jit.records import record_type
+from warpreg.timing.core.columns import causes, machine
+from warpreg.timing.core.columns.typed import NONE, array_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.sm import issue, stall_account, wakeup
+from warpreg.timing.tracing import recording
+from warpreg.timing.tracing.around import recording_core
+from warpreg.timing.tracing.buffers import END, IS, SINCE
+from warpreg.timing.tracing.rows import Kind
+
+PC, CYCLE = range(2)
+"""Columns of ``latest``: the instruction that issued last from a slot, and when."""
+STATES: tuple[Function, ...] = (
+    issue.issue_head,
+    issue.take_turn,
+    wakeup.set_cause,
+    stall_account.blocked_warps,
+)
+"""The functions of the core around which issues and causes are known."""
+STATE = int(Kind.STATE)
+
+WaitCore = record_type("WaitCore", (*Core._fields, "place", "lasting", "latest", "pending", "by_pc"))
+"""A `Core` with sums: ``place``, ``lasting`` as in a `TracedCore`; by warp slot of all SMs ``latest`` int64[slots, 2]
+and ``pending`` int64[slots, causes], the waits since; ``by_pc`` int64[instructions, causes].
+"""
+
+
+@noinline
+def add(c: Any, kind: int, sm: int, slot: int, unit: int, pc: int, sequence: int, value: int, now: int) -> None:
+    """In place of `recording.append`: an issue, or the end of a cause ``unit`` that has lasted ``sequence`` cycles."""
+    row = sm * c.machine[machine.SLOTS] + slot
+    if kind == STATE:
+        if now < c.latest[row, CYCLE]:
+            c.by_pc[c.latest[row, PC], unit] += sequence
+        else:
+            c.pending[row, unit] += sequence
+    else:
+        c.latest[row, PC] = pc
+        c.latest[row, CYCLE] = now
+        for cause in range(causes.COUNT):
+            c.by_pc[pc, cause] += c.pending[row, cause]
+            c.pending[row, cause] = 0
+
+
+class WaitRecorder:
+    """The waits of one launch."""
+
+    def __init__(self) -> None:
+        self._by_pc: NDArray[np.int64] | None = None
+
+    def around(self, replaced: Mapping[Function, Function]) -> dict[Function, Function]:
+        """What to replace in a core, besides what is ``replaced`` already."""
+        append: Any = recording.append
+        return {**recording_core(replaced, STATES), append: add}
+
+    def prepared(self, core: Core, plan: Plan) -> Any:
+        """The core with arrays for the sums."""
+        m = core.machine
+        slots = int(m[machine.SMS] * m[machine.SLOTS])
+        lasting, latest = np.zeros((slots, 2), np.int64), np.full((slots, 2), NONE, np.int64)
+        lasting[:, IS], lasting[:, SINCE] = causes.EMPTY, 0
+        place = np.zeros(END + 1, np.int64)
+        place[END] = np.iinfo(np.int64).max
+        self._by_pc = np.zeros((array_of(core.code).shape[0], causes.COUNT), np.int64)
+        pending = np.zeros((slots, causes.COUNT), np.int64)
+        return WaitCore(*core, place=place, lasting=lasting, latest=latest, pending=pending, by_pc=self._by_pc)
+
+    def waits(self, instructions: int) -> NDArray[np.int64]:
+        """int64[instructions, causes]: the sums, in cycles, after the run."""
+        assert self._by_pc is not None
+        return self._by_pc[:instructions]
