@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from warpreg.cli import output
+from warpreg.cli import compare, main, output
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
+from warpreg.experiments.runs.comparing import Comparison
+from warpreg.experiments.runs.counting import How, Replayed, Timed
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.row import Failure, LevelUse, Provenance, Row
 
@@ -72,3 +75,26 @@ def test_a_reason_is_told_once(capsys: Output) -> None:
     failures = [Failure(workload, f"{name}: needs --cycles", name) for workload in ("bfs", "nw") for name in ("a", "b")]
     print_failures([*failures, Failure("bfs", "c: no room", "c+d")])
     assert capsys.readouterr().out == ("\nfailed: needs --cycles\n  a, b on bfs, nw\n\nfailed: no room\n  c+d on bfs\n")
+
+
+@pytest.mark.parametrize(
+    ("designs", "more", "expected"),
+    [
+        ("all", (), Timed()),
+        ("rfc,all", ("--cycles", "--cold"), Timed(cold=True)),
+        ("all", ("--suspend", "static"), Replayed("static")),
+        ("mrf,rfc", (), Replayed()),
+    ],
+)
+def test_every_design_is_timed(
+    designs: str, more: Sequence[str], expected: How, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[How] = []
+
+    def compared(comparison: Comparison, *rest: Any, **named: Any) -> list[Row | Failure]:
+        asked.append(comparison.how)
+        return [Failure("hotspot", "nothing is measured", "")]
+
+    monkeypatch.setattr(compare, "compared_once", compared)
+    assert main(["compare", "hotspot", "--designs", designs, *more]) == 1
+    assert asked == [expected]

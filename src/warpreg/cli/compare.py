@@ -133,6 +133,7 @@ def command(
 ) -> int:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
 
+    With '--designs all', runs are timed as with --cycles, because most designs depend on the order of warps.
     A design that fails on a workload has a row that says why, and the exit status is then 1. Rows of designs and
     workloads of the package are kept, and found by the next comparison or sweep.
 
@@ -141,11 +142,13 @@ def command(
     warpreg compare all --design my_design.py --json
     warpreg compare hotspot --designs mrf,rfc --cycles --machine gtx480
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
-    warpreg compare hotspot --designs all --cycles --machine titanx --baseline rfc
-    warpreg compare hotspot bfs --designs all --cycles --machine titanx --rank-by speed --vary order --vary machine=v100
+    warpreg compare hotspot --designs all --baseline rfc
+    warpreg compare hotspot bfs --designs all --rank-by speed --vary order --vary machine=gtx480
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
+    if timed is None and schedule is None and suspend == "never" and ALL in designs.split(","):
+        timed = Timed()
     rank_by = rank_by or (ENERGY if vary else None)
     if rank_by is not None and as_csv:
         raise click.UsageError("--csv prints no ranking; use --json")
