@@ -57,4 +57,4 @@ def test_a_measured_program_gives_a_nan_one_pattern() -> None:
     for line, after, test in zip(lines, lines[1:], lines[2:], strict=False):
         if found := re.match(r"(?:@\S+ )?(?:add|mul|fma|div)\.r[nzmp]\S*\.(f32|f64) (%\w+),", line):
             assert re.match(r"\.reg \.pred %\w+;", after), line
-            assert re.match(rf"testp\.notanumber\.{found[1]} %\w+, {found[2]};", test), line
+            assert re.match(rf"setp\.nan\.{found[1]} %\w+, {found[2]}, {found[2]};", test), line

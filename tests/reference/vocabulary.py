@@ -161,7 +161,8 @@ _NOT_MEASURED = re.compile(
         [
             r".*\.f32x2", r"(add|sub|fma)\..*f32\.b?f16", r"sub.*\.[us]16x2", r"add\.sat\.[us]16x2",
             r"cvt\..*\.bf16\.[us]8", r"cvt\..*\.[us]8\.bf16", r"cvt\..*\.satfinite\.tf32\.f32",  # not for sm_90
-            r"(abs|neg)\..*f16(x2)?", r"cvt\..*\.b?f16\.f64", r"cvt\..*tf32\.f32",  # NaNs of 16 bits, and tf32
+            r"(abs|neg|min|max)\..*f16x2", r"(abs|neg)\..*f16",
+            r"cvt\..*\.b?f16\.f64", r"cvt\..*tf32\.f32",  # NaNs of 16 bits, and tf32
             r"mul\..*ftz.*\.f16(x2)?", r"cvt\.r[mp]\.ftz.*\.f16\.f32",
             r"v(add|sub|absdiff|min|max|shl|shr|set|mad)\..*(sat|min|max|shr\d+).*",
         ]
