@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,6 +44,8 @@ OPERANDS = 12
 """Launches with other operands of each form."""
 STATEMENTS = 30
 EXAMPLES = 3
+PLACES = 12
+"""Differences of a program that are told."""
 FETCHES = 512
 OWN_TO_A_MACHINE = frozenset("isspacep cvta mapa getctarank activemask".split())
 """Results that depend on the map of addresses or on the launch."""
@@ -156,8 +159,18 @@ def compare_program(seed: int) -> list[Finding]:
     finding.launches, finding.compared = 1, device.comparisons[-1].elements
     finding.differ = device.comparisons[-1].differing
     beyond = differences(case, got, wanted, limit=1 << 30)
-    finding.beyond, finding.examples = len(beyond), beyond[:EXAMPLES]
+    finding.beyond, finding.examples = len(beyond), [*first_of_each_place(beyond)][:PLACES]
     return [finding]
+
+
+def first_of_each_place(texts: Sequence[str]) -> Iterator[str]:
+    """One difference of each place in a row, whichever thread has it."""
+    seen = set()
+    for text in texts:
+        place = re.sub(r"(row|thread) \d+", "", text.split(":")[0])
+        if place not in seen:
+            seen.add(place)
+            yield text
 
 
 def _outcome(contents: Iterable[np.ndarray]) -> Outcome:

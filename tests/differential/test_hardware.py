@@ -110,6 +110,11 @@ def test_other_results_are_not_explained(form: tuple[str, int]) -> None:
     assert known.reason(Instruction(*form), (1, 2, 3)) == ""
 
 
+def test_one_thread_tells_of_each_place() -> None:
+    told = ["row 0, byte 8: 1 instead of 2", "row 5, byte 8: 3 instead of 4", "row 5, byte 12: 1 instead of 2"]
+    assert [*hardware.first_of_each_place(told)] == [told[0], told[2]]
+
+
 def test_after_the_end_nothing_is_tried() -> None:
     assert attempt((compare_program, (1,)), time.time() - 1) == []
 
