@@ -62,6 +62,11 @@ DEVIATIONS = (
         "positions and lengths over 255, which PTX excludes, are not cut to 8 bits",
         lambda operands: max(operands[-2:]) > 255,
     ),
+    Deviation(
+        r"rem\.[us](16|32|64) 2",
+        "the remainder by zero, which PTX leaves open, is all ones, not the dividend",
+        lambda operands: operands[-1] == 0,
+    ),
     Deviation(r"madc\.hi\.[us]16 3", "not in the manual: the high half is that of 64 bits, not of 32"),
     Deviation(r"fma\.rz\S*\.bf16(x2)? 3", "not in the manual: does not round toward zero"),
     Deviation(r"mul\S*\.ftz\S*\.f16(x2)? 2", "a product that is subnormal before rounding is flushed, but not in fma"),

@@ -31,10 +31,10 @@ def quotient(kind: str, bits: int, a: int, b: int) -> int:
 
 
 def remainder(kind: str, bits: int, a: int, b: int) -> int:
-    """The sign follows the dividend.  By zero: all ones."""
+    """The sign follows the dividend.  By zero: the dividend."""
     x, y = value(kind, bits, a), value(kind, bits, b)
     if y == 0:
-        return mask(bits)
+        return a
     magnitude = abs(x) % abs(y)
     return -magnitude if x < 0 else magnitude
 

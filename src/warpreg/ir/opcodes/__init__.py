@@ -9,8 +9,8 @@ If PTX leaves a result open, these rules apply, so that a run does not depend on
 
 - Arithmetic with a NaN result returns 0x7fffffff (f32), 0x7ff8000000000000 (f64) or 0x7fff (f16, bf16), for any input
   NaN.  ``mov``, ``selp``, ``abs``, ``neg``, ``copysign`` and memory operations preserve all bits.
-- Integer division by zero: quotient and remainder are all ones.  The smallest integer divided by -1 is itself,
-  remainder 0.
+- Integer division by zero: the quotient is all ones, the remainder is the dividend.  The smallest integer divided by -1
+  is itself, remainder 0.
 - ``sub.cc`` and ``subc.cc`` set the carry of the machine's adder, 1 if nothing was borrowed, and ``subc`` subtracts 1
   if the carry is 0.  The manual describes a borrow; chains of subtractions alone give the same results.
 - ``shfl`` from an inactive lane returns the lane's own value; its predicate only states whether the lane number is in

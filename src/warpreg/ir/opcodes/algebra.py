@@ -52,13 +52,13 @@ class Algebra(Protocol[V]):
         """Unsigned quotient; all ones where b is 0."""
 
     def urem(self, a: V, b: V) -> V:
-        """Unsigned remainder; all ones where b is 0."""
+        """Unsigned remainder; a where b is 0."""
 
     def sdiv(self, a: V, b: V) -> V:
         """Signed quotient truncated toward 0; -1 where b is 0; the smallest integer divided by -1 is itself."""
 
     def srem(self, a: V, b: V) -> V:
-        """Signed remainder with the sign of a; -1 where b is 0."""
+        """Signed remainder with the sign of a; a where b is 0."""
 
     def and_(self, a: V, b: V) -> V:
         """Bitwise and."""

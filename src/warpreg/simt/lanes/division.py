@@ -45,8 +45,7 @@ class DividingLanes(IntegerLanes):
             return self.builder.call(function, [a, b])
         if name.endswith("rem"):
             quotient = self._divide(name[0] + "div", a, b)
-            by_zero = self.eq(b, self.constant(bits, 0))
-            return self.select(by_zero, self.constant(bits, -1), self.sub(a, self.mul(quotient, b)))
+            return self.sub(a, self.mul(quotient, b))
         return self._quotient(name == "sdiv", a, b)
 
     def _quotient(self, is_signed: bool, a: Any, b: Any) -> Any:
@@ -79,4 +78,4 @@ def _host(name: str, builder: Any, made: Any) -> None:
     result = getattr(builder, name)(a, lanes.select(guarded, one, b))
     if name == "sdiv":
         result = lanes.select(by_minus_one, lanes.sub(zero, a), result)
-    builder.ret(lanes.select(by_zero, ones, result))
+    builder.ret(lanes.select(by_zero, ones if name.endswith("div") else a, result))

@@ -39,7 +39,7 @@ class _Words:
 def divide(seq: Sequence, a: Register, b: Register, bits: int, *, signed: bool, remainder: bool) -> Register:
     """The quotient truncated toward zero, or the remainder with the sign of ``a``.
 
-    Both are all ones by zero.
+    By zero, the quotient is all ones and the remainder ``a``.
     """
     kind = _Words(bits)
     if not signed:
@@ -50,7 +50,8 @@ def divide(seq: Sequence, a: Register, b: Register, bits: int, *, signed: bool, 
     sign = a if remainder else make(f"xor.b{bits}", a, b)
     negative = seq.predicate(f"setp.lt.{kind.signed}", sign, constant(0))
     seq.add(f"neg.{kind.signed}", result, result, guard=Guard(negative))
-    _all_ones_by_zero(seq, kind, result, b)
+    if not remainder:
+        _all_ones_by_zero(seq, kind, result, b)
     return result
 
 
@@ -72,10 +73,9 @@ def _unsigned(
             seq.add(f"sub.{u}", rest, rest, b, guard=Guard(more))
         if not remainder:
             seq.add(f"add.{u}", quotient, quotient, constant(1), guard=Guard(more))
-    result = rest if remainder else quotient
-    if zero is not None:
-        _all_ones_by_zero(seq, kind, result, zero)
-    return result
+    if not remainder and zero is not None:
+        _all_ones_by_zero(seq, kind, quotient, zero)
+    return rest if remainder else quotient
 
 
 def _reciprocal(seq: Sequence, kind: _Words, b: Register) -> Register:
@@ -88,6 +88,6 @@ def _reciprocal(seq: Sequence, kind: _Words, b: Register) -> Register:
     return make(f"cvt.rzi.ftz.{kind.unsigned}.f32", scaled)
 
 
-def _all_ones_by_zero(seq: Sequence, kind: _Words, result: Register, b: Register) -> None:
+def _all_ones_by_zero(seq: Sequence, kind: _Words, quotient: Register, b: Register) -> None:
     by_zero = seq.predicate(f"setp.eq.{kind.unsigned}", b, constant(0))
-    seq.add(f"mov.b{kind.bits}", result, constant(-1), guard=Guard(by_zero))
+    seq.add(f"mov.b{kind.bits}", quotient, constant(-1), guard=Guard(by_zero))
