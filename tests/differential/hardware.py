@@ -1,7 +1,8 @@
 """Instructions, random programs and texture fetches on the executor and on the GPU of this machine.
 
 ``python -m tests.differential.hardware FILE.json [--seconds N] [--processes N]`` writes what differs.  Exact
-instructions are compared bit for bit, approximate ones with the error that PTX states.
+instructions are compared bit for bit, approximate ones with the error that PTX states.  The bits of NaNs, and what a
+GPU is known to compute otherwise, are counted apart.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import json
 import os
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from tests.differential import known
 from tests.differential.comparing import differences
 from tests.differential.test_opcodes import FORMS, packed, within_bounds
 from tests.differential.test_textures import DTYPES, KINDS, MODES, image
@@ -41,6 +44,8 @@ OPERANDS = 12
 """Launches with other operands of each form."""
 STATEMENTS = 30
 EXAMPLES = 3
+PLACES = 12
+"""Differences of a program that are told."""
 FETCHES = 512
 OWN_TO_A_MACHINE = frozenset("isspacep cvta mapa getctarank activemask".split())
 """Results that depend on the map of addresses or on the launch."""
@@ -48,8 +53,11 @@ OWN_TO_A_MACHINE = frozenset("isspacep cvta mapa getctarank activemask".split())
 
 @dataclass
 class Finding:
-    """What was compared under a name: ``launches``, ``compared`` words and those that ``differ``; ``beyond`` are those
-    that no stated error allows.  ``error`` is why it could not be compared.
+    """What was compared under a name: ``launches``, ``compared`` words and those that ``differ``.
+
+    Of these, ``nans`` differ in the bits of a NaN only, and ``known`` for one of the ``reasons`` in
+    `tests.differential.known`; ``beyond`` are those that neither these nor a stated error allow.  ``error`` is why it
+    could not be compared.
     """
 
     part: str
@@ -57,9 +65,12 @@ class Finding:
     launches: int = 0
     compared: int = 0
     differ: int = 0
+    nans: int = 0
+    known: int = 0
     beyond: int = 0
     largest: float = 0.0
     examples: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
     error: str = ""
 
     def example(self, text: str) -> None:
@@ -107,17 +118,31 @@ def compare_forms(forms: Sequence[Instruction], seed: int) -> list[Finding]:
                         continue
                     x, y = (int.from_bytes(b[at : at + WORD], "little") for b in (got, wanted))
                     operands = matrix.operands(words, i, thread)
-                    finding.differ += 1
-                    if not within_bounds(form.text, operands, x, y):
-                        finding.beyond += 1
-                        given = ", ".join(map(hex, operands))
-                        finding.example(f"{given} (result {place}): GPU {x:#x}, executor {y:#x}")
+                    _judge(finding, form, shape.results[place], operands, x, y, place)
     return found
+
+
+def _judge(
+    finding: Finding, form: Instruction, result: str, operands: tuple[int, ...], x: int, y: int, place: int
+) -> None:
+    """Count a difference, ``x`` on the GPU and ``y`` here, under what explains it."""
+    finding.differ += 1
+    if within_bounds(form.text, operands, x, y):
+        return
+    if known.differ_in_nan_only(form.text.split(".")[0], result, x, y):
+        finding.nans += 1
+        return
+    reason = known.reason(form, operands)
+    if reason and reason not in finding.reasons:
+        finding.reasons.append(reason)
+    finding.known += bool(reason)
+    finding.beyond += not reason
+    finding.example(f"{', '.join(map(hex, operands))} (result {place}): GPU {x:#x}, executor {y:#x}")
 
 
 def compare_program(seed: int) -> list[Finding]:
     """A random program: rows and atomics bit for bit, approximate results with their errors."""
-    case, finding = generate(seed, STATEMENTS), Finding("program", str(seed))
+    case, finding = generate(seed, STATEMENTS, measured=True), Finding("program", str(seed))
     try:
         device = PairedDevice(gpu(), case.text, options=CompileOptions() if seed % 2 else None)
         rows = device.upload(np.full(case.threads * case.row_bytes, FILLER, np.uint8))
@@ -134,8 +159,18 @@ def compare_program(seed: int) -> list[Finding]:
     finding.launches, finding.compared = 1, device.comparisons[-1].elements
     finding.differ = device.comparisons[-1].differing
     beyond = differences(case, got, wanted, limit=1 << 30)
-    finding.beyond, finding.examples = len(beyond), beyond[:EXAMPLES]
+    finding.beyond, finding.examples = len(beyond), [*first_of_each_place(beyond)][:PLACES]
     return [finding]
+
+
+def first_of_each_place(texts: Sequence[str]) -> Iterator[str]:
+    """One difference of each place in a row, whichever thread has it."""
+    seen = set()
+    for text in texts:
+        place = re.sub(r"(row|thread) \d+", "", text.split(":")[0])
+        if place not in seen:
+            seen.add(place)
+            yield text
 
 
 def _outcome(contents: Iterable[np.ndarray]) -> Outcome:
@@ -254,7 +289,7 @@ def summary(found: Sequence[Finding]) -> dict[str, dict[str, int]]:
         part["not compared"] += bool(one.error)
         part["equal items"] += not one.error and not one.differ
         part["items beyond"] += bool(one.beyond)
-        for name in ("launches", "compared", "differ", "beyond"):
+        for name in ("launches", "compared", "differ", "nans", "known", "beyond"):
             part[name] += getattr(one, name)
     return {part: dict(count) for part, count in sorted(sums.items())}
 

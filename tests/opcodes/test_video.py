@@ -106,7 +106,12 @@ def shifted(name: str, d: str, a: str, mode: str, sat: bool, part_: str, x: int,
     n = part(n, part_, "u32")
     n = n & 31 if mode == "wrap" else min(n, 32)
     value = number(x, 32, a)
-    return finish(value << n if name == "vshl" else value >> n, d, sat, "", "", None)
+    return finish(cut(value << n, 34) if name == "vshl" else value >> n, d, sat, "", "", None)
+
+
+def cut(x: int, bits: int) -> int:
+    """The low bits as a signed number."""
+    return (x + (1 << bits - 1) & (1 << bits) - 1) - (1 << bits - 1)
 
 
 def test_shifts_clamp_or_wrap_their_count() -> None:
@@ -117,6 +122,23 @@ def test_shifts_clamp_or_wrap_their_count() -> None:
         case = Case(f"{name}.{d}.{a}.u32{'.sat' * sat}.{mode}", [*words(1, seed), counts], parts=("", "", part_))
         expectations.append((case, partial(shifted, name, d, a, mode, sat, part_)))
     check(expectations)
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "b", "selected", "expected"),
+    [
+        ("vshl.u32.s32.u32.sat.wrap", 0x68D886D0, 7, "", 0x6C436800),  # 0x346c436800: bits 33 and 32 are 0
+        ("vshl.u32.u32.u32.sat.wrap", 0x80800001, 16, "", 0x00010000),
+        ("vshl.s32.s32.u32.sat.clamp", 0x40, 33, "", 0),
+        ("vshl.s32.u32.u32.sat.clamp", 0xFFFFFFFF, 0xFFFFFFFF, "", 0x80000000),  # -2^32
+        ("vshl.s32.u32.u32.sat.wrap", 0x04122C40, 31, "b3", 0x80000000),  # 4 << 31 = 2^33, which is -2^33
+        ("vshl.u32.u32.u32.sat.clamp", 0xFFFF, 32, "b0", 0),
+        ("vshl.s32.s32.u32.sat.clamp", 0x69FF91FD, 28, "h0", 0xD0000000),
+    ],
+)
+def test_a_left_shift_saturates_what_34_bits_hold(text: str, a: int, b: int, selected: str, expected: int) -> None:
+    """Results of an H100 (driver 580): "a .s34 intermediate result" of the manual."""
+    check([(Case(text, [[a] * 32, [b] * 32], parts=("", selected, "")), lambda *_: expected)])
 
 
 def test_comparison_gives_one_or_zero() -> None:

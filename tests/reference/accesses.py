@@ -11,6 +11,8 @@ ROW_BYTES = 64
 """Bytes at the start of a thread's row of the output, and of its local array, that it reads and writes at random."""
 SHARED_BYTES = 32
 """Bytes of shared memory that each thread owns."""
+SHARED_SITES = 8
+"""Contended places in shared memory, 16 bytes each, before the parts that threads own."""
 INPUT_BYTES = 4096
 CONSTANT_BYTES = 128
 SITE_BYTES = 32
@@ -179,7 +181,7 @@ def space_test(b: Builder) -> None:
 def wide(b: Builder) -> None:
     """An access of 32 bytes to global memory, or 128 bits at once anywhere."""
     b.features.add("vectors")
-    if b.chance(0.5):
+    if not b.measured and b.chance(0.5):
         shape, registers = b.rng.choice([(".v8.b32", b.registers("b32", 8)), (".v4.b64", b.registers("b64", 4))])
         stores = b.chance(0.4)
         _, address = _place(b, "row" if stores else b.rng.choice(["row", "input"]), 32)
@@ -210,18 +212,27 @@ def hinted(b: Builder) -> None:
         place = _wide_address(b, "%in", _index(b, INPUT_BYTES // 4, 8))
         prefetched = b.rng.choice(["", ".L2::128B"])
         form = f"ld.global{b.rng.choice(['', '.nc'])}{priority}.L2::cache_hint{prefetched}.v2.b32"
-        b.emit(f"{form} {{{', '.join(b.registers('b32', 2))}}}, [{place}], {b.register('b64')}", b.guard())
+        policy = _policy(b)
+        b.emit(f"{form} {{{', '.join(b.registers('b32', 2))}}}, [{place}], {policy}", b.guard())
         return
     place = _wide_address(b, "%out", _index(b, ROW_BYTES, 8))
     if choice == 1:
         form = f"st.global{priority}.L2::cache_hint.b64"
-        b.emit(f"{form} [{place}], {b.register('b64')}, {b.register('b64')}", b.guard())
+        policy = _policy(b)
+        b.emit(f"{form} [{place}], {b.register('b64')}, {policy}", b.guard())
         return
-    everything = _INTEGER_ATOMICS + _ORDERED_ATOMICS + _HALF_ATOMICS
+    everything = [o for o in _private_atomics(b) if not (b.measured and o.startswith("cas"))]  # ptxas refuses these
     kinds = {operation: (operation.split(".")[0], "f" in operation, "noftz" in operation) for operation in everything}
     for kind in b.rng.sample(sorted(set(kinds.values())), 3):
         operation = b.rng.choice([o for o in everything if kinds[o] == kind])
-        _atomic(b, ".global", operation, place, b.chance(0.4), policy=b.register("b64"))
+        _atomic(b, ".global", operation, place, b.chance(0.4), policy=_policy(b))
+
+
+def _policy(b: Builder) -> str:
+    """A register with a cache policy; a GPU faults on other numbers."""
+    policy = b.temporary("b64")
+    b.emit(f"createpolicy.fractional.L2::{b.rng.choice(['evict_last', 'evict_first'])}.b64 {policy}, 1.0")
+    return policy
 
 
 def parameter(b: Builder) -> None:
@@ -267,19 +278,25 @@ def _atomic(b: Builder, space: str, operation: str, address: str, returns: bool,
 
 def private_atomic(b: Builder) -> None:
     """An atomic on memory that only this thread touches: any operation, its result used."""
-    operation = b.rng.choice(_INTEGER_ATOMICS + _ORDERED_ATOMICS + _HALF_ATOMICS)
+    operation = b.rng.choice(_private_atomics(b))
     width = kind_and_bits(operation.rsplit(".", 1)[1])[1] // 8
     form, address = _place(b, b.rng.choice(["row", "shared"]), width)
     _atomic(b, form.replace(".volatile", ""), operation, address[1:-1], b.chance(0.6))
+
+
+def _private_atomics(b: Builder) -> list[str]:
+    """Hopper has no atomic minimum of one half; the bits of an f64 NaN are open."""
+    everything = _INTEGER_ATOMICS + _ORDERED_ATOMICS + _HALF_ATOMICS
+    return [o for o in everything if not b.measured or (o != "add.f64" and o[:5] not in ("min.n", "max.n"))]
 
 
 def contended_atomic(b: Builder) -> None:
     """An atomic that threads of all blocks contend for.
 
     The result is used, and operations that do not commute appear, only where one instruction runs once a thread, so
-    that its order is that of the threads.
+    that its order is that of the threads.  A GPU has no such order.
     """
-    once = b.place.loops == 0 and b.place.structured and not b.place.function
+    once = b.place.loops == 0 and b.place.structured and not b.place.function and not b.measured
     operation = b.rng.choice(_INTEGER_ATOMICS + _ORDERED_ATOMICS if once else _INTEGER_ATOMICS)
     width = int(operation[-2:]) // 8
     address = _wide_address(b, "%atoms", _index(b, SITE_BYTES, width))
@@ -292,7 +309,7 @@ def shared_contended_atomic(b: Builder) -> None:
     """The same on shared memory: commutative, its result unused."""
     operation = b.rng.choice([o for o in _INTEGER_ATOMICS if o.endswith("32")])
     offset = _index(b, 16, 4)
-    b.emit(f"add.u32 {offset}, {offset}, {16 * b.shared_sites}")
-    b.emit(f"red.shared.{operation} [{offset}], {b.register('b32')}", b.guard())
+    b.emit(f"add.u32 {offset}, {offset}, %first")
+    b.emit(f"red.shared.{operation} [{offset}+{16 * (b.shared_sites - SHARED_SITES)}], {b.register('b32')}", b.guard())
     b.shared_sites += 1
     b.features.update(("atomics", "shared"))

@@ -32,11 +32,14 @@ class Place:
 
 @dataclass
 class Builder:
-    """``slots`` are the kinds of the approximate results, ``sites`` the types of the contended atomics, in order."""
+    """``slots`` are the kinds of the approximate results, ``sites`` the types of the contended atomics, in order.
+    ``measured`` programs run on a GPU: they keep to instructions and results that `vocabulary.is_measured` admits.
+    """
 
     rng: random.Random
     threads: int
     partial: bool
+    measured: bool = False
     lines: list[str] = field(default_factory=list)
     features: set[str] = field(default_factory=set)
     slots: list[str] = field(default_factory=list)
@@ -120,9 +123,9 @@ class Builder:
         exponent = self.rng.choice([0, 0, 1, 2, 12]) if self.chance(0.1) else bias + self.rng.randint(-4, 6)
         return self.rng.getrandbits(1) << (bits - 1) | exponent << fraction | self.rng.getrandbits(fraction)
 
-    def amount(self) -> str:
+    def amount(self, below_256: bool = False) -> str:
         """A shift amount, position or length, often past the width."""
-        if self.chance(0.5):
+        if below_256 or self.chance(0.5):
             return str(self.rng.choice([0, 1, 5, 8, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 255]))
         return self.register("b32")
 

@@ -154,6 +154,8 @@ def _body(i: int, instruction: Instruction, shape: Shape, operands: list[str], t
         operands.append(_EVERYONE)
     targets = ["%d", "%q"][: len(shape.results)]
     lines = ["{", *(f".reg .{declared(name)} {to};" for to, name in zip(targets, shape.results, strict=True))]
+    if opcode in ("addc", "subc", "madc"):
+        lines += [".reg .b32 %carry;", f"add.cc.u32 %carry, %t, {-(threads // 2)};"]  # set in the upper half
     to = "|".join(targets)
     if opcode in video.OPCODES and instruction.selectors:
         to, *operands = map(_selected, [to, *operands], instruction.selectors)

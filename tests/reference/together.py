@@ -104,7 +104,7 @@ def _members(b: Builder) -> str:
 def vote(b: Builder) -> None:
     b.features.add("vote")
     predicate = ("!" if b.chance(0.3) else "") + b.register("pred")
-    choice = b.rng.randrange(5)
+    choice = b.rng.randrange(4 if b.measured else 5)
     if choice == 4:
         b.emit(f"activemask.b32 {b.register('b32')}")
     elif choice == 3:
@@ -115,11 +115,14 @@ def vote(b: Builder) -> None:
 
 def collective(b: Builder, members: str = "") -> None:
     """One instruction among the lanes of ``members``, which all come here together; else the whole warp."""
+    everyone = not members and not b.partial and not b.exited
     members = members or _members(b)
     value, to, p = b.register("b32"), b.register("b32"), b.register("pred")
     shared = b.temporary("b32")
     b.emit(f"and.b32 {shared}, {value}, {b.rng.choice([1, 3, 255])}")
     choice = b.rng.randrange(8)
+    if b.measured and (choice == 4 or (choice == 6 and not everyone)):
+        choice = 5  # redux of f32 is newer than Hopper; a shuffle from outside the members has no result
     if choice == 0:
         b.emit(f"match.any.sync.b32 {to}, {b.rng.choice([shared, value])}, {members}")
     elif choice == 1:

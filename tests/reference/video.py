@@ -1,7 +1,7 @@
 """Video instructions, scalar and SIMD (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
 Operands are whole registers; `Selected` names the parts that an instruction reads and writes.  Numbers are exact
-integers; intermediate results are truncated to 33 bits where the manual says so.
+integers; results are truncated to 34 bits before they saturate, and to 33 after that, as the manual says.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _scalar(opcode: str, types: tuple[str, ...], rest: tuple[str, ...], chosen: 
         x, y = _part(a, chosen.sources[0], types[1]), _part(b, chosen.sources[1], second)
         out = _first(opcode, rest, x, y)
         if "sat" in rest:
-            out = clamp(to, width, out)
+            out = clamp(to, width, signed(out, 34))
         if secondary:
             return secondary(signed(out, 33), value(to, 32, c)) & mask(32)
         if not chosen.destination:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import product
 
@@ -155,6 +156,27 @@ VIDEO = [
     *_all("vset{n}.{a}.{b}.{r}{m}", n="2 4", a="u32 s32", b="u32 s32", r=SIGNED_RELATIONS, m=("", ".add")),
 ]  # fmt: skip
 
+_NOT_MEASURED = re.compile(
+    "|".join(
+        [
+            r".*\.f32x2", r"(add|sub|fma)\..*f32\.b?f16", r"sub.*\.[us]16x2", r"add\.sat\.[us]16x2",
+            r"cvt\..*\.bf16\.[us]8", r"cvt\..*\.[us]8\.bf16", r"cvt\..*\.satfinite\.tf32\.f32",  # not for sm_90
+            r"(abs|neg|min|max)\..*f16x2", r"(abs|neg)\..*f16",
+            r"cvt\..*\.b?f16\.f64", r"cvt\..*tf32\.f32",  # NaNs of 16 bits, and tf32
+            r"mul\..*ftz.*\.f16(x2)?", r"cvt\.r[mp]\.ftz.*\.f16\.f32",
+            r"v(add|sub|absdiff|min|max|shl|shr|set|mad)\..*(sat|min|max|shr\d+).*",
+        ]
+    )
+)  # fmt: skip
+
+
+def is_measured(text: str) -> bool:
+    """Whether an H100 has the instruction, and no result that differs from the manual or that PTX leaves open, NaNs of
+    32 and 64 bits apart (docs/reference/accuracy.md, "Comparison with a GPU").
+    """
+    return not _NOT_MEASURED.fullmatch(text)
+
+
 NAMED_ELSEWHERE = frozenset("cvta isspacep mapa getctarank tanh rsqrt sin cos ex2 lg2".split())
 """Opcodes of the reference for which the generator has statements of their own."""
 
@@ -173,6 +195,10 @@ def plain(known: list[Section]) -> dict[str, list[str]]:
 
 
 FAMILIES |= plain(sections(FORMS))
+
+MEASURED = {name: kept for name, texts in FAMILIES.items() if (kept := [t for t in texts if is_measured(t)])}
+"""`FAMILIES` of programs that run on a GPU."""
+MEASURED_VIDEO = [text for text in VIDEO if is_measured(text)]
 
 PLAIN_ARITHMETIC = {"add": ["add{m}.f32", "sub{m}.f32", "add.f64", "sub.f64"], "mul": ["mul{m}.f32", "mul.f64"]}
 """Forms without a rounding mode. PTX lets a compiler fuse such a multiply and add, so a program uses one group

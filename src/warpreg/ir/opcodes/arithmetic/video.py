@@ -1,7 +1,8 @@
 """Video instructions (PTX ISA, sections 9.7.18 and 9.7.19): parts of words, clamping, and a secondary operation.
 
 A source may name a byte or half of its register, or be negated; a destination may name the part to replace.
-`Form.part` returns these parts; operands are whole registers.  Intermediate results have 33 bits, here in 64.
+`Form.part` returns these parts; operands are whole registers.  Results have 34 bits before ``.sat`` and 33 after, here
+in 64.
 """
 
 from __future__ import annotations
@@ -103,12 +104,10 @@ def shift(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
 
 
 def _shifted_left(m: Algebra[V], f: Form, value: V, count: V) -> V:
-    """33 bits shifted by 32 need 65, so the value is bounded before the last step of a saturating shift."""
-    if not f.sat:
-        return m.shl(value, count)
-    is_whole = m.eq(count, m.constant(64, 32))
-    shifted = m.shl(value, m.select(is_whole, m.constant(64, 31), count))
-    return m.select(is_whole, m.shl(bounded(m, shifted, True, 40), m.constant(64, 1)), shifted)
+    """The intermediate result has 34 bits; what is shifted out of them does not saturate."""
+    shifted = m.shl(value, count)
+    unused = m.constant(64, 30)
+    return m.ashr(m.shl(shifted, unused), unused) if f.sat else shifted
 
 
 def compare(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
