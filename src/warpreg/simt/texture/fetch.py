@@ -152,7 +152,7 @@ class _Fetch:
             face, points = faces(code, points)
             layer = face if layer is None else layer * 6 + face
         if not self.fetch.whole:
-            shifts = [*offsets] if offsets else [None] * len(points)
+            shifts: list[Value | None] = [*offsets] if offsets else [None] * len(points)
             return [p.bitcast(fp.FLOATS) for p in points], layer, shifts
         if offsets:
             points = [point + offset for point, offset in zip(points, offsets, strict=True)]

@@ -14,7 +14,8 @@ from warpreg.codegen import CompileOptions
 from warpreg.experiments.checks.gpu.differences import Difference, difference
 from warpreg.experiments.checks.gpu.driver import GpuError
 from warpreg.experiments.checks.gpu.process import Gpu
-from warpreg.experiments.checks.gpu.request import Reply, Request, TextureObject
+from warpreg.experiments.checks.gpu.request import Reply, Request
+from warpreg.experiments.checks.gpu.textures import described
 from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
 from warpreg.ir.module import Generic, Masked, Module
 from warpreg.ir.operands import Symbol
@@ -22,14 +23,8 @@ from warpreg.simt.launch.device import AS_COMPILED
 from warpreg.simt.launch.launch import dimensions
 from warpreg.simt.launch.linked import Linked
 from warpreg.simt.memory.arena import Extent
-from warpreg.simt.texture.state import RECORD_BYTES, Field, Format
+from warpreg.simt.texture.state import RECORD_BYTES, Field
 
-ELEMENTS = {
-    Format.SNORM8: "int8", Format.SNORM16: "int16", Format.UNORM8: "uint8", Format.UNORM16: "uint16",
-    Format.SIGNED8: "int8", Format.SIGNED16: "int16", Format.SIGNED32: "int32", Format.UNSIGNED8: "uint8",
-    Format.UNSIGNED16: "uint16", Format.UNSIGNED32: "uint32", Format.HALF: "float16", Format.FLOAT: "float32",
-}  # fmt: skip
-NORMALIZED_READS = (Format.SNORM8, Format.SNORM16, Format.UNORM8, Format.UNORM16)
 POINTER_BITS = 64
 
 
@@ -173,11 +168,7 @@ class PairedDevice(simt.Device):
             arguments=tuple(content[p.offset : p.offset + p.bytes] for p in kernel.parameters),
             memory=self.memory.bytes_at(self.memory.base, self.memory.end - self.memory.base).tobytes(),
             variables=self._copied_variables(),
-            objects=tuple(
-                _described(i, argument)
-                for i, argument in enumerate(arguments)
-                if isinstance(argument, simt.Texture | simt.Surface)
-            ),
+            objects=described(arguments, self.module.function(kernel.name)),
             is_cooperative=kernel.is_cooperative,
             stack_bytes=self.stack_bytes if linked.native.image.has_stack else 0,
         )
@@ -215,31 +206,6 @@ class PairedDevice(simt.Device):
     def _own_addresses(self) -> set[int]:
         own = [*self._parameter_copies.values(), *([self._grid_workspace] if self._grid_workspace else [])]
         return {buffer.address for buffer in own}
-
-
-def _described(argument: int, given: simt.Texture | simt.Surface) -> TextureObject:
-    layout = given.layout
-    described = TextureObject(
-        argument,
-        given.buffer.address,
-        layout.kind,
-        layout.width,
-        layout.height,
-        layout.depth,
-        layout.layers,
-        layout.channels,
-        ELEMENTS[layout.format],
-        layout.format in NORMALIZED_READS,
-    )
-    if isinstance(given, simt.Surface):
-        return described
-    sampling = given.sampling
-    return replace(
-        described,
-        addresses=sampling.address,
-        is_linear=sampling.filter == "linear",
-        is_normalized=sampling.normalized or layout.kind.startswith("cube"),
-    )
 
 
 def _holds_address(initializer: Any) -> bool:
