@@ -1,5 +1,5 @@
-"""One dimension of a texture coordinate: scaled to texels, rounded, split into texel and fraction, and brought into range
-by the address mode (CUDA C++ Programming Guide, "Texture Memory" and "Texture Fetching").
+"""One dimension of a texture coordinate: scaled to texels, rounded, split into texel and fraction, and brought into
+range by the address mode (CUDA C++ Programming Guide, "Texture Memory" and "Texture Fetching").
 
 Measured on an H100 where the guide is silent:
 

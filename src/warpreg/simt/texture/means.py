@@ -112,8 +112,6 @@ def _shortened(value: Value, bits: int) -> Value:
 
 
 def _constant(code: Code, number: float) -> Value:
-    import struct
-
     return code.const(LONGS, struct.unpack("<Q", struct.pack("<d", number))[0]).bitcast(DOUBLES)
 
 
