@@ -106,8 +106,6 @@ class TextureStatements(Operands):
             surface = self._known(handle(thread), ReferenceSurface, shape)
             given = [read(thread) for read in points]
             layer = given.pop(0) if shape.startswith("a") else 0
-            if clamp == "clamp":
-                layer = signed(layer, 32)
             index = [signed(g, 32) for g in given]
             texel = surface.image.texel_bytes
             if not by_sample:

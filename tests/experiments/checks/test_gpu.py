@@ -138,7 +138,7 @@ def test_variables_are_made_visible_to_the_driver() -> None:
 def test_differences_count_bits_and_measure_numbers() -> None:
     x, y = np.array([1.0, 2.0, np.nan, 0.0], np.float32), np.array([1.0, 2.5, np.nan, -0.0], np.float32)
     found = difference("x", x, y)
-    assert (found.elements, found.differing, found.relative) == (4, 2, 0.2)
+    assert (found.elements, found.differing, found.absolute, found.relative) == (4, 2, 0.5, 0.2)
     assert difference("x", x, x).differing == 0
     assert difference("x", np.ones(1), np.full(1, np.nan)).relative == np.inf
 

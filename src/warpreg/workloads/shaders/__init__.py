@@ -5,6 +5,7 @@ Their references share what stands here: a texture sampler, and arithmetic on ve
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Literal
@@ -37,12 +38,12 @@ def sample(
     ]
     strides = [math.prod(extents[rank - axis :]) for axis in range(rank)]
     if filter == "point":
-        index = sum(place * stride for (place, _, _), stride in zip(axes, strides, strict=True))
-        return flat.take(index, axis=0)
+        lower = [place * stride for (place, _, _), stride in zip(axes, strides, strict=True)]
+        return flat.take(functools.reduce(np.add, lower), axis=0)
     total: Array | None = None
     weights = filtering.weights(*(fraction for _, _, fraction in axes))
     for corner, weight in enumerate(weights):
-        index = sum(axes[n][corner >> n & 1] * stride for n, stride in enumerate(strides))
+        index = functools.reduce(np.add, [axes[n][corner >> n & 1] * stride for n, stride in enumerate(strides)])
         texel, factor = flat.take(index, axis=0), np.broadcast_to(weight, index.shape).astype(np.float32)
         term = texel * (factor[..., None] if texel.ndim > factor.ndim else factor)
         total = term if total is None else total + term

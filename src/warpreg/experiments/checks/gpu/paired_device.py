@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,6 +17,7 @@ from warpreg.experiments.checks.gpu.process import Gpu
 from warpreg.experiments.checks.gpu.request import Reply, Request
 from warpreg.experiments.checks.gpu.textures import described
 from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module
 from warpreg.ir.operands import Symbol
 from warpreg.simt.launch.device import AS_COMPILED
@@ -24,6 +25,9 @@ from warpreg.simt.launch.launch import dimensions
 from warpreg.simt.launch.linked import Linked
 from warpreg.simt.memory.arena import Extent
 from warpreg.simt.texture.state import RECORD_BYTES, Field
+
+if TYPE_CHECKING:
+    from warpreg.simt.block.tracked import Tracked
 
 POINTER_BITS = 64
 
@@ -51,6 +55,11 @@ class LaunchComparison:
     @property
     def differing(self) -> int:
         return sum(one.differing for one in self.differences)
+
+    @property
+    def absolute(self) -> float:
+        """The largest difference of two numbers."""
+        return max((one.absolute for one in self.differences), default=0.0)
 
     @property
     def relative(self) -> float:
@@ -81,6 +90,11 @@ class PairedDevice(simt.Device):
         self.comparisons: list[LaunchComparison] = []
         self._dtypes: dict[int, np.dtype[Any]] = {}
         self._left = b""
+        self._installed: set[str] = set()
+
+    def install(self, kernel: Kernel, taints: Tracked | None = None) -> None:
+        super().install(kernel, taints)
+        self._installed.add(kernel.name)
 
     def upload(self, array: NDArray[Any], name: str = "") -> simt.Buffer:
         return self._typed(super().upload(array, name))
@@ -113,7 +127,7 @@ class PairedDevice(simt.Device):
     ) -> simt.Launch:
         linked = self._linked.get(kernel) or self._link(kernel)
         buffers = [*self.memory.buffers]
-        obstacle = self._obstacle(arguments)
+        obstacle = self._obstacle(linked.native.kernel.name, arguments)
         request = None if obstacle else self._request(linked, grid, block, arguments, shared_bytes)
         done = super().launch(
             kernel, grid, block, *arguments, shared_bytes=shared_bytes, max_instructions=max_instructions
@@ -129,8 +143,10 @@ class PairedDevice(simt.Device):
             self.memory.bytes_at(self.memory.base, len(reply.memory))[:] = np.frombuffer(reply.memory, np.uint8)
         return done
 
-    def _obstacle(self, arguments: Sequence[Any]) -> str:
+    def _obstacle(self, kernel: str, arguments: Sequence[Any]) -> str:
         """Why the GPU cannot run a launch, or nothing."""
+        if kernel in self._installed:
+            return "not run: an installed kernel is not the module's"
         if self.module.address_size != POINTER_BITS:
             return "not run: a GPU has no 32-bit addresses"
         if self.gpu.base != self.memory.base:
