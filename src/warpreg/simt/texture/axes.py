@@ -102,17 +102,15 @@ def _in_texels(code: Code, coordinate: Value, offset: Value | None, where: Where
     extent = _extent_number(where)
     scale = _normalized(texture, sampler).select(extent, fp.one_number(code, 1.0)).splat()
     moved = (lambda texels: texels) if offset is None else (lambda texels: fp.add(texels, fp.from_signed(offset)))
-    position = code.var(moved(fp.mul(coordinate, scale)))
-    with code.if_else(_repeats(where)) as (repeated, limited):
-        with repeated:
-            turns = fp.floor(fp.mul(coordinate, fp.number(code, 0.5)))
-            reduced = fp.sub(coordinate, fp.mul(turns, fp.number(code, 2.0)))
-            near = fp.compare(fp.magnitude(position.get()), "<", fp.number(code, FAR))
-            found = near.select(position.get(), moved(fp.mul(reduced, scale)))
-            position.set(fp.compare(found, "==", found).select(found, fp.number(code, 0.0)))
-        with limited:
-            high = Value(code, code.builder.fadd(extent.llvm, fp.one_number(code, BEYOND).llvm)).splat()
-            position.set(fp.at_most(fp.at_least(position.get(), fp.number(code, -BEYOND)), high))
+    place = moved(fp.mul(coordinate, scale))
+    high = Value(code, code.builder.fadd(extent.llvm, fp.one_number(code, BEYOND).llvm)).splat()
+    position = code.var(fp.at_most(fp.at_least(place, fp.number(code, -BEYOND)), high))
+    with code.if_(_repeats(where), likely=False):
+        turns = fp.floor(fp.mul(coordinate, fp.number(code, 0.5)))
+        reduced = fp.sub(coordinate, fp.mul(turns, fp.number(code, 2.0)))
+        near = fp.compare(fp.magnitude(place), "<", fp.number(code, FAR))
+        found = near.select(place, moved(fp.mul(reduced, scale)))
+        position.set(fp.compare(found, "==", found).select(found, fp.number(code, 0.0)))
     return position.get()
 
 
