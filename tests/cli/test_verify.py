@@ -124,7 +124,7 @@ def test_a_comparison_with_the_gpu_is_reported(capsys: Output, monkeypatch: pyte
     from warpreg.experiments.checks.gpu import verification
     from warpreg.experiments.checks.gpu.verification import GpuVerdict, KernelComparison
 
-    kernel = KernelComparison("_Z3addPf", 2, 2, 64, 1, 0, float("inf"), 12, 14, "c[3]: executor 1.0, GPU nan")
+    kernel = KernelComparison("_Z3addPf", 2, 2, 64, 1, 0, 0.0, float("inf"), 12, 14, "c[3]: executor 1.0, GPU nan")
     verdict = GpuVerdict("vector-add", "a GPU", 1.0, (kernel,), ("a note",), "output 'c' is wrong")
     monkeypatch.setattr(verification, "compare_all", lambda *given: iter([verdict]))
     assert main(["verify", "vector-add", "--gpu", "--json"]) == 1

@@ -244,11 +244,12 @@ def _note(finding: Finding, table: np.ndarray, got: np.ndarray, wanted: np.ndarr
     row = int(np.flatnonzero(different.any(1))[0])
     kind = np.float32 if is_float else np.uint32
     given = [hex(int(n)) for n in table[row, :4]], table[row, :4].view(np.float32).tolist()
-    finding.example(f"{what} at {given}: GPU {got[row].view(kind)}, executor {wanted[row].view(kind)}")
+    x, y = (f"{words[row].view(kind)} {[*map(hex, words[row].tolist())]}" for words in (got, wanted))
+    finding.example(f"{what} at {given}: GPU {x}, executor {y}")
     if is_float:
-        x, y = (words.view(np.float32)[different].astype(np.float64) for words in (got, wanted))
+        a, b = (words.view(np.float32)[different].astype(np.float64) for words in (got, wanted))
         with np.errstate(invalid="ignore", divide="ignore"):
-            relative = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
+            relative = np.abs(a - b) / np.maximum(np.abs(a), np.abs(b))
         finite = relative[np.isfinite(relative)]
         finding.largest = max(finding.largest, float(finite.max()) if finite.size else 0.0)
 

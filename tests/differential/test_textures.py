@@ -109,7 +109,7 @@ def test_fetches(form: str, data: st.DataObject) -> None:
 
 
 def test_bilinear_filtering_against_numpy() -> None:
-    """The mean of four texels by weights in 256ths, written out in NumPy."""
+    """The mean of four texels by weights in whole 256ths, rounded half away from zero, written out in NumPy."""
     rng = np.random.default_rng(1)
     picture = rng.random((40, 30), dtype=np.float32)
     points = (rng.random((512, 2)) * [32, 42] - 1).astype(np.float32)
@@ -120,16 +120,17 @@ def test_bilinear_filtering_against_numpy() -> None:
     table[:, :2] = points.view(np.uint32)
     machine.launch("k", 1, 512, texture, 0, machine.upload(table), out)
     size = np.array([30, 40], np.float32)
-    centred = np.clip(points, 0, np.nextafter(size, 0)) - np.float32(0.5)
+    rounded = np.rint(points.astype(np.float64) * 256) / 256
+    centred = np.clip(rounded, 0.5, size - 0.5) - 0.5
     low = np.floor(centred)
-    weight = (np.rint((centred - low) * 256) / 256).astype(np.float32)
+    a, b = (256 * (centred - low)).T
     (x0, y0), (x1, y1) = (np.clip(low + side, 0, size - 1).astype(int).T for side in (0, 1))
-    a, b = weight.T
-    one = np.float32(1)
-    expected = (one - a) * (one - b) * picture[y0, x0] + a * (one - b) * picture[y0, x1]
-    expected = expected + (one - a) * b * picture[y1, x0]
-    expected = expected + a * b * picture[y1, x1]
-    assert np.array_equal(out.download()[:, 0], expected)
+    right_below, left_below = np.rint(a * b / 256), np.rint((256 - a) * b / 256)
+    total = (256 - a - left_below) * picture[y0, x0] + (a - right_below) * picture[y0, x1]
+    total = total + left_below * picture[y1, x0]
+    total = total + right_below * picture[y1, x1]
+    kept = ((total / 256).view(np.int64) + (1 << 28) >> 29 << 29).view(np.float64)
+    assert np.array_equal(out.download()[:, 0], kept.astype(np.float32))
 
 
 SURFACE = """.version 8.0

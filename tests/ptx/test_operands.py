@@ -199,3 +199,11 @@ def test_vector_registers() -> None:
     assert move.operands == (components[1], components[3])
     assert load.operands[0] == Vector(components)
     assert last.operands[0] == Register("w2.x", TYPES["u32"])
+
+
+def test_a_negative_offset_is_written_as_nvidia_s_assembler_reads_it() -> None:
+    text = (
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n.reg .b64 %rd<2>;\n"
+        ".reg .b32 %r<2>;\nld.global.u32 %r1, [%rd1-4];\nret;\n}\n"
+    )
+    assert "ld.global.u32 %r1, [%rd1+-4];" in ptx.write(ptx.parse(text))

@@ -43,11 +43,12 @@ class TextureStatements(Operands):
             texture = self._known(handle(thread), ReferenceTexture, shape)
             given = [read(thread) for read in points]
             moves = [signed(read(thread), 32) for read in shifts]
-            layer = min(given.pop(0), _layers(texture.image) - 1) if shape.startswith("a") else 0
+            layer = given.pop(0) if shape.startswith("a") else 0
             if is_whole:
                 moves = moves or [0] * len(given)
                 index = [signed(signed(g, 32) + m, 32) for g, m in zip(given, moves, strict=False)]
                 return texture.whole(layer, index)
+            layer = min(layer, _layers(texture.image) - 1)
             with np.errstate(all="ignore"):
                 numbers = [single(bits) for bits in given]
                 if "cube" in shape:
@@ -105,8 +106,6 @@ class TextureStatements(Operands):
             surface = self._known(handle(thread), ReferenceSurface, shape)
             given = [read(thread) for read in points]
             layer = given.pop(0) if shape.startswith("a") else 0
-            if clamp == "clamp":
-                layer = signed(layer, 32)
             index = [signed(g, 32) for g in given]
             texel = surface.image.texel_bytes
             if not by_sample:

@@ -1,8 +1,9 @@
 """Textures and surfaces texel by texel, as the CUDA C++ Programming Guide ("Texture Memory", "Texture Fetching",
-"Cubemap Textures") and the PTX ISA describe them.
+"Cubemap Textures") and the PTX ISA describe them, and as an H100 was seen to sample: weights are whole 256ths, address
+modes act on the indices of texels, and a mean is rounded once, in the precision of the format.
 
-Steps in single precision on the hardware are so here: the scaling of a coordinate, the shift by half a texel, and the
-products and sums of a linear filter, x fastest.  The rest is exact.
+The scaling of a coordinate and the sum of an offset are in single precision; the rest is exact, but for the sum of a
+filter, which is in double precision, x fastest.
 """
 
 from __future__ import annotations
@@ -82,8 +83,7 @@ class ReferenceTexture:
         if any(i is None for i in index):
             return [0, 0, 0, 0]
         found = [self._channel(v) for v in self.image.values(layer, [i for i in index if i is not None])]
-        missing = [0, 0, 0, pattern(1.0) if self.is_float else 1]
-        return found + missing[len(found) :]
+        return [*found, 0, 0, 0][:4]
 
     def _channel(self, value: Any) -> int:
         if self.read == "normalized":
@@ -104,77 +104,85 @@ class ReferenceTexture:
             return index
         if mode == "border":
             return None
+        if mode == "mirror":
+            return min(index % (2 * extent), 2 * extent - 1 - index % (2 * extent))
         return index % extent if mode == "wrap" else min(max(index, 0), extent - 1)
 
     def position(self, axis: int, x: Any, shift: int = 0) -> Any:
-        """A coordinate in texels (f32), brought into range unless there is a border; not finite if far outside one."""
+        """A coordinate in texels (f32); two texels outside if it is further outside and does not repeat."""
         extent, mode = F(self.image.extents[axis]), self.mode(axis)
         scale = extent if self.normalized else F(1)
-        if shift:
-            x = x + F(shift) / scale
+        place = x * scale + F(shift)
         if mode in ("wrap", "mirror"):
-            below = np.floor(x)
-            inside = x - below
-            x = F(1) - inside if mode == "mirror" and below % 2 == 1 else inside
-        x = x * scale
-        if mode == "border":
-            return F(-np.inf) if np.isnan(x) else x
-        if not x > 0:
-            return F(0)
-        return x if x < extent else np.nextafter(extent, F(0))
+            if not abs(place) < 2**20:
+                place = (x - 2 * np.floor(x * F(0.5))) * scale + F(shift)
+            return F(0) if np.isnan(place) else place
+        return F(-2) if not place > -2 else min(place, extent + F(2))
 
     def whole(self, layer: int, index: Sequence[int]) -> list[int]:
-        """Integer coordinates count texels; wrap and mirror do not apply to them."""
-        texels: list[int | None] = []
-        for axis, i in enumerate(index):
-            last = self.image.extents[axis] - 1
-            inside = 0 <= i <= last
-            texels.append(i if inside else None if self.address[axis] == "border" else min(max(i, 0), last))
-        return self.texel(layer, texels)
+        """Integer coordinates count texels; outside, nothing is read in any mode."""
+        inside = all(0 <= i < extent for i, extent in zip(index, self.image.extents, strict=True))
+        return self.texel(layer, list(index) if inside and layer < self.image.layers else [None])
 
     def sample(self, layer: int, point: Sequence[Any], shifts: Sequence[int] = ()) -> list[int]:
         """One texel, or a mean of those around."""
         places = [self.position(a, x, shifts[a] if shifts else 0) for a, x in enumerate(point)]
         if self.filter == "linear" and self.is_float:
             return self._mean(layer, places)
-        return self.texel(layer, [self._at(axis, p) for axis, p in enumerate(places)])
+        return self.texel(layer, [self.neighbour(axis, math.floor(p)) for axis, p in enumerate(places)])
 
-    def _at(self, axis: int, place: Any) -> int | None:
-        if not math.isfinite(place):
-            return None
-        return self.neighbour(axis, math.floor(place))
-
-    def around(self, axis: int, place: Any) -> tuple[int | None, int | None, Fraction]:
+    def around(self, axis: int, place: Any) -> tuple[int | None, int | None, int]:
         """The two texels that a position lies between, and the weight of the second in 256ths."""
-        centre = place - F(0.5)
-        if not math.isfinite(centre):
-            return None, None, Fraction(0)
-        below = math.floor(centre)
-        return (
-            self.neighbour(axis, below),
-            self.neighbour(axis, below + 1),
-            Fraction(round(256 * (Fraction(float(centre)) - below)), 256),
-        )
+        below, upper = divmod(round(256 * Fraction(float(place))) - 128, 256)
+        if self.mode(axis) == "clamp" and not 0 <= below < self.image.extents[axis] - 1:
+            upper = 0
+        return self.neighbour(axis, below), self.neighbour(axis, below + 1), upper
 
     def _mean(self, layer: int, places: Sequence[Any]) -> list[int]:
-        ends = [self.around(axis, place) for axis, place in enumerate(places)]
-        totals: list[Any] = []
-        for corner in range(2 ** len(ends)):
-            weight, index = Fraction(1), []
-            for axis, (low, high, upper) in enumerate(ends):
-                takes_upper = corner >> axis & 1
-                weight *= upper if takes_upper else 1 - upper
-                index.append(high if takes_upper else low)
-            terms = [F(float(weight)) * single(bits) for bits in self.texel(layer, index)]
-            totals = terms if not totals else [a + b for a, b in zip(totals, terms, strict=True)]
-        return [pattern(total) for total in totals]
+        weights: list[tuple[list[int | None], int]] = [([], 256)]
+        for axis, place in enumerate(places):
+            low, high, upper = self.around(axis, place)
+            parts = [(index, weight, round(Fraction(weight * upper, 256))) for index, weight in weights]
+            weights = [([*index, low], weight - part) for index, weight, part in parts]
+            weights += [([*index, high], part) for index, _, part in parts]
+        texels = [[self._counted(bits) for bits in self.texel(layer, index)] for index, _ in weights]
+        totals = [np.float64(0.0)] * 4
+        for counts, (_, weight) in zip(texels, weights, strict=True):
+            terms = [np.float64(weight) * np.float64(count) for count in counts]
+            totals = terms if counts is texels[0] else [a + b for a, b in zip(totals, terms, strict=True)]
+        return [self._rounded(total / 256) for total in totals]
+
+    @property
+    def _form(self) -> str:
+        return f"{self.image.dtype.kind}{8 * self.image.dtype.itemsize}"
+
+    def _counted(self, bits: int) -> Any:
+        """A texel's channel as it is averaged: normalized integers are counts."""
+        largest = {"u8": 65535, "u16": 65535, "i16": 32767, "i8": 127}.get(self._form)
+        return single(bits) if largest is None else round(Fraction(float(single(bits))) * largest)
+
+    def _rounded(self, mean: np.float64) -> int:
+        if self._form == "i8":
+            mean = mean * (258 + 1 / 128)
+        if self.image.dtype.kind in "ui":
+            return pattern(F(math.floor(mean + 0.5)) / F(65535 if self.image.dtype.kind == "u" else 32767))
+        if not np.isfinite(mean):
+            return pattern(F(mean))
+        digits, least = (11, -14) if self._form == "f16" else (24, -126)
+        exponent = max(math.frexp(mean)[1] - 1, least) - digits + 1
+        steps = math.floor(abs(Fraction(float(mean))) / Fraction(2) ** exponent + Fraction(1, 2))
+        return pattern(math.copysign(float(steps * Fraction(2) ** exponent), mean))
 
     def footprint(self, layer: int, point: Sequence[Any], channel: int, shifts: Sequence[int] = ()) -> list[int]:
         """A channel of the four texels of a linear filter: lower left, lower right, upper right, upper left."""
         places = [self.position(a, x, shifts[a] if shifts else 0) for a, x in enumerate(point)]
         (left, right, _), (upper, lower, _) = (self.around(axis, place) for axis, place in enumerate(places))
         square = [(left, lower), (right, lower), (right, upper), (left, upper)]
-        return [self.texel(layer, index)[channel] for index in square]
+        found = [self.texel(layer, index)[channel] for index in square]
+        if self._form == "i8" and self.read == "normalized":
+            counts = [round(Fraction(float(single(bits))) * 127) for bits in found]
+            return [pattern(F(math.floor(count * (258 + 1 / 128) + 0.5)) / F(32767)) for count in counts]
+        return found
 
 
 def cube_face(x: Any, y: Any, z: Any) -> tuple[int, list[Any]]:

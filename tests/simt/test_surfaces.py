@@ -87,6 +87,14 @@ def test_outside_traps_unless_said_otherwise(options: Any) -> None:
     assert out[0, 0] == 0
 
 
+def test_a_layer_has_no_sign(options: Any) -> None:
+    """Layer -3 is beyond the last one, to which it is clamped (measured on an H100)."""
+    layers = np.arange(8, dtype=np.uint32).reshape(4, 2)
+    load = "suld.b.a1d.b32.clamp %r0, [%srf, {%e0, %e1}]; st.global.b32 [%out], %r0;"
+    _, out = run(options, layers, "1d-layered", load, (-3 % 2**32, 4), (2, -8 % 2**32))
+    assert out[:2, 0].tolist() == [7, 4]
+
+
 def test_misaligned(options: Any) -> None:
     with pytest.raises(MemoryFault, match="address 0x2 is not a multiple of 4 bytes"):
         run(options, np.zeros(4, np.uint32), "1d", "sust.b.1d.b32.trap [%srf, {%e0}], %e1;", (2, 1))

@@ -149,6 +149,7 @@ def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_js
             "elements": one.elements,
             "differing": one.differing,
             "at -O0": one.unoptimized,
+            "absolute": one.absolute if math.isfinite(one.absolute) else "infinite",
             "relative": one.relative if math.isfinite(one.relative) else "infinite",
             "registers": one.registers,
             "GPU's registers": one.gpu_registers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
@@ -177,6 +178,8 @@ def _instruction(instruction: Instruction) -> str:
 
 def _operand(operand: Operand) -> str:
     if isinstance(operand, AddressTuple):
-        inner = (str(e)[1:-1] if isinstance(e, Address) else _operand(e) for e in operand.elements)
+        inner = (_operand(e)[1:-1] if isinstance(e, Address) else _operand(e) for e in operand.elements)
         return "[" + ", ".join(inner) + "]"
+    if isinstance(operand, Address) and operand.offset < 0:  # NVIDIA's assembler reads no "[%rd1-4]"
+        return f"{str(replace(operand, offset=0))[:-1]}+{operand.offset}]"
     return str(operand)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.experiments.checks.gpu_stand_in import BASE, REGISTERS, Absent, Dying, Endless, StandIn, Wrong
 
-from warpreg import workloads
+from warpreg import ptx, simt, workloads
 from warpreg.experiments.checks.gpu import driver
 from warpreg.experiments.checks.gpu.differences import difference
 from warpreg.experiments.checks.gpu.driver import Driver, GpuError
 from warpreg.experiments.checks.gpu.paired_device import PairedDevice
 from warpreg.experiments.checks.gpu.process import Gpu
 from warpreg.experiments.checks.gpu.request import Request, TextureObject, accepted, newest_ptx, visible
+from warpreg.experiments.checks.gpu.textures import described, read_by_index
 from warpreg.experiments.checks.gpu.verification import compare_workload
 
 ADD = """.version 9.5
@@ -136,7 +138,7 @@ def test_variables_are_made_visible_to_the_driver() -> None:
 def test_differences_count_bits_and_measure_numbers() -> None:
     x, y = np.array([1.0, 2.0, np.nan, 0.0], np.float32), np.array([1.0, 2.5, np.nan, -0.0], np.float32)
     found = difference("x", x, y)
-    assert (found.elements, found.differing, found.relative) == (4, 2, 0.2)
+    assert (found.elements, found.differing, found.absolute, found.relative) == (4, 2, 0.5, 0.2)
     assert difference("x", x, x).differing == 0
     assert difference("x", np.ones(1), np.full(1, np.nan)).relative == np.inf
 
@@ -145,7 +147,7 @@ def test_structures_have_the_sizes_of_cuda_h() -> None:
     """Sums of the members with their alignment, from the declarations in ``cuda.h``."""
     assert ctypes.sizeof(driver._ArrayDescription) == 3 * 8 + 3 * 4 + 4
     assert ctypes.sizeof(driver._Copy) == 2 * (4 * 8 + 8 + 6 * 8) + 3 * 8
-    assert ctypes.sizeof(driver._Resource) == 8 + 128 + 8
+    assert ctypes.sizeof(driver._Resource) == ctypes.sizeof(driver._Memory) == 8 + 128 + 8
     assert ctypes.sizeof(driver._Sampling) == 3 * 4 + 4 + 3 * 4 + 3 * 4 + 4 * 4 + 12 * 4
 
 
@@ -156,6 +158,7 @@ class Library:
         self.blocks: list[Any] = []
         self.called: list[str] = []
         self.copies: list[Any] = []
+        self.resources: list[Any] = []
         self.fault = 0
 
     def __getitem__(self, name: str) -> Callable[..., int]:
@@ -181,6 +184,14 @@ class Library:
 
     def cuMemcpyDtoH_v2(self, to: Any, source: Any, size: Any) -> int:  # noqa: N802
         ctypes.memmove(to, source.value, size.value)
+        return 0
+
+    def cuMemcpyDtoD_v2(self, to: Any, source: Any, size: Any) -> int:  # noqa: N802
+        ctypes.memmove(to.value, source.value, size.value)
+        return 0
+
+    def cuTexObjectCreate(self, handle: Any, resource: Any, *_: Any) -> int:  # noqa: N802
+        self.resources.append(resource._obj)
         return 0
 
     def cuModuleGetGlobal_v2(self, *_: Any) -> int:  # noqa: N802
@@ -234,6 +245,32 @@ def test_the_driver_makes_and_frees_textures() -> None:
     assert (first.from_device, first.from_pitch, first.to_type) == (gpu.base, 16, driver.IN_ARRAY)
     assert (back.to_device, back.from_type) == (gpu.base, driver.IN_ARRAY)
     assert library.called.count("cuSurfObjectDestroy") == library.called.count("cuArrayDestroy") == 1
+
+
+def test_a_texture_read_by_index_is_linear_memory() -> None:
+    """On an H100, ``tex.1d`` with an integer coordinate returns 0 for a texture of an array."""
+    text = (Path(__file__).parents[2] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
+    assert read_by_index(ptx.parse(text).function("lines")) == {0}
+    assert read_by_index(ptx.parse(text).function("pixels")) == set()
+    library = Library()
+    gpu = Driver(1 << 12, library)
+    texture = TextureObject(5, gpu.base, "1d", 4, 1, 1, 1, 2, "uint16", addresses=("clamp",) * 3, is_memory=True)
+    gpu.run(request(gpu.base, objects=(texture,)))
+    (memory,) = library.resources
+    assert (memory.type, memory.format, memory.channels, memory.size) == (2, 2, 2, 4 * 2 * 2)
+    assert memory.address == ctypes.addressof(library.blocks[-1])
+    assert library.called.count("cuMemFree_v2") == library.called.count("cuTexObjectDestroy") == 1
+    assert "cuArrayDestroy" not in library.called
+
+
+def test_dimensions_that_a_texture_lacks_are_clamped() -> None:
+    """On an H100, a border of the second dimension halves the means of a 1D texture."""
+    text = (Path(__file__).parents[2] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
+    device = simt.Device(text, None)
+    texture = device.texture(np.zeros(4, np.float32), "1d", address="border")
+    first, second = described([texture, texture], ptx.parse(text).function("lines"))
+    assert first.addresses == second.addresses == ("border", "clamp", "clamp")
+    assert (first.is_memory, second.is_memory) == (True, False)
 
 
 def test_a_fault_and_memory_that_does_not_fit_are_errors() -> None:

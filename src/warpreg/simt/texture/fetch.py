@@ -12,6 +12,7 @@ handles are processed one after the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, MASK, Code, Value
-from warpreg.simt.texture import texels
+from warpreg.simt.texture import means, texels
 from warpreg.simt.texture.axes import Axis, faces
 from warpreg.simt.texture.records import Descriptor, find
 from warpreg.simt.texture.scattered_handles import each_handle
@@ -108,28 +109,35 @@ class _Fetch:
         self.base = self.texture.base + slot(code, self.launch, Slot.GLOBAL_BIAS)
         self.kind = self.texture.word(Field.FORMAT)
         self.channels = self.texture.word(Field.CHANNELS)
-        self.one = self.texture.word(Field.ONE)
-        coordinates, layer = self._split(rest)
+        self.present = self.mask
+        coordinates, layer, offsets = self._split(rest)
         slice_ = self.texture.word(Field.SLICE)
         self.first = code.const(WORDS, 0) if layer is None else layer * slice_.splat()
         if fetch.whole:
             self._point([Axis.whole(code, c, self._field(i)) for i, c in enumerate(coordinates)])
         elif fetch.gathered >= 0:
-            self._footprint(coordinates)
+            self._footprint(self._axes(Axis.linear, coordinates, offsets))
         else:
             linear = (self.sampler.word(Field.FILTER) & self.texture.word(Field.FILTERABLE)) != 0
             with code.if_else(linear) as (mixed, nearest):
                 with mixed:
-                    self._linear([Axis.linear(code, c, self._field(i)) for i, c in enumerate(coordinates)])
+                    self._linear(self._axes(Axis.linear, coordinates, offsets))
                 with nearest:
-                    self._point([Axis.point(code, c, self._field(i)) for i, c in enumerate(coordinates)])
+                    self._point(self._axes(Axis.point, coordinates, offsets))
         code.ret()
 
     def _field(self, axis: int) -> tuple[Descriptor, Descriptor, int]:
         return self.texture, self.sampler, axis
 
-    def _split(self, given: list[Value]) -> tuple[list[Value], Value | None]:
-        """Coordinates within a layer, offsets added, and the layer, clamped to the array."""
+    def _axes(self, kind: Callable[..., Axis], coordinates: list[Value], offsets: list[Value | None]) -> list[Axis]:
+        each = enumerate(zip(coordinates, offsets, strict=True))
+        return [kind(self.code, point, offset, self._field(i)) for i, (point, offset) in each]
+
+    def _split(self, given: list[Value]) -> tuple[list[Value], Value | None, list[Value | None]]:
+        """Coordinates within a layer, the layer, and offsets in texels, which are added to integer coordinates.
+
+        Layers are clamped to the array; with integer coordinates, others read nothing (measured on an H100).
+        """
         code, geometry = self.code, self.fetch.geometry
         count = COORDINATES[geometry]
         points, offsets = given[:count], given[count:]
@@ -137,22 +145,18 @@ class _Fetch:
         if geometry in LAYERED:
             last = self.texture.word(Field.LAYERS) - 1
             layer, *points = points
+            if self.fetch.whole:
+                self.present = self.mask & (layer <= last.splat()).bitcast(I32)
             layer = (layer < last.splat()).select(layer, last.splat())
         if geometry in CUBES:
             face, points = faces(code, points)
             layer = face if layer is None else layer * 6 + face
         if not self.fetch.whole:
-            points = [p.bitcast(fp.FLOATS) for p in points]
-        for axis, offset in enumerate(offsets):
-            points[axis] = self._moved(points[axis], offset, axis)
-        return points, layer
-
-    def _moved(self, point: Value, offset: Value, axis: int) -> Value:
-        """A coordinate plus an offset in texels."""
-        if self.fetch.whole:
-            return point + offset
-        step = Axis.scale(self.code, *self._field(axis))
-        return fp.add(point, fp.div(fp.from_signed(offset), step.splat()))
+            shifts: list[Value | None] = [*offsets] if offsets else [None] * len(points)
+            return [p.bitcast(fp.FLOATS) for p in points], layer, shifts
+        if offsets:
+            points = [point + offset for point, offset in zip(points, offsets, strict=True)]
+        return points, layer, [None] * len(points)
 
     def _point(self, axes: list[Axis]) -> None:
         """One texel per lane."""
@@ -165,7 +169,7 @@ class _Fetch:
     def _place(self, corners: list[tuple[Value, Value]]) -> tuple[Value, Value]:
         """Byte offsets of texels, and the active lanes (i32) in which they exist."""
         shift = self.texture.word(Field.TEXEL_SHIFT).splat()
-        offsets, valid = self.first + (corners[0][0] << shift), self.mask
+        offsets, valid = self.first + (corners[0][0] << shift), self.present
         for (index, _), field in zip(corners[1:], (Field.ROW, Field.SLICE), strict=False):
             offsets = offsets + index * self.texture.word(field).splat()
         for _, exists in corners:
@@ -173,10 +177,8 @@ class _Fetch:
         return offsets, valid
 
     def _channel(self, channel: int, offsets: Value, valid: Value) -> Value:
-        """One channel of a texel per lane; 0 if there is no texel, the default if the format lacks the channel."""
+        """One channel of a texel per lane; 0 if there is no texel, or if the format lacks the channel."""
         code = self.code
-        nothing = code.const(WORDS, 0)
-        absent = valid.bitcast(MASK).select(texels.default(code, channel, self.one), nothing)
 
         def read() -> Value:
             size = self.texture.word(Field.TEXEL_SHIFT)
@@ -184,41 +186,49 @@ class _Fetch:
             at = offsets + (bytes_ * channel).splat() if channel else offsets
             return code.call(self.reader, [self.base, at, valid, self.kind])
 
-        return code.choose(self.channels > channel, read, lambda: absent) if channel else read()
+        return code.choose(self.channels > channel, read, lambda: code.const(WORDS, 0)) if channel else read()
 
     def _linear(self, axes: list[Axis]) -> None:
-        """The weighted mean of the surrounding texels; products and sums are rounded one after the other, x fastest."""
+        """The weighted mean of the surrounding texels, rounded once.  Sums are in double precision, x fastest."""
         code = self.code
         places = [
-            (self._place([axis.corner(bits >> n & 1) for n, axis in enumerate(axes)]), self._weight(axes, bits))
-            for bits in range(1 << len(axes))
+            (self._place([axis.corner(bits >> n & 1) for n, axis in enumerate(axes)]), weight)
+            for bits, weight in enumerate(self._weights(axes))
         ]
         self._record(*places[0][0])
+        mean = means.mean(code.module)
+        count = means.counter(code.module)
         for channel in range(4):
             if self.fetch.used >> channel & 1:
                 total: Value | None = None
                 for (offsets, valid), weight in places:
-                    value = self._channel(channel, offsets, valid).bitcast(fp.FLOATS)
-                    term = fp.mul(weight, value)
-                    total = term if total is None else fp.add(total, term)
-                self._put(channel, total.bitcast(WORDS) if total is not None else code.const(WORDS, 0))
+                    texel = code.call(count, [self._channel(channel, offsets, valid), self.kind])
+                    term = means.product(weight, texel)
+                    total = term if total is None else means.total(total, term)
+                assert total is not None
+                self._put(channel, code.call(mean, [total, self.kind]))
 
-    def _weight(self, axes: list[Axis], corner: int) -> Value:
-        one, weight = fp.number(self.code, 1.0), fp.number(self.code, 1.0)
-        for n, axis in enumerate(axes):
-            upper = axis.fraction
-            assert upper is not None
-            weight = fp.mul(weight, upper if corner >> n & 1 else fp.sub(one, upper))
-        return weight
+    def _weights(self, axes: list[Axis]) -> list[Value]:
+        """The weights of the corners in 256ths, x fastest: each axis splits the weights so far, and the upper part is
+        rounded to 256ths, ties to even (weights measured on an H100, but for the ties).
+        """
+        code = self.code
+        weights = [fp.number(code, 256.0)]
+        for axis in axes:
+            assert axis.upper is not None
+            part = fp.mul(axis.upper, fp.number(code, 1.0 / 256.0))
+            above = [fp.nearest(fp.mul(weight, part)) for weight in weights]
+            weights = [*(fp.sub(weight, high) for weight, high in zip(weights, above, strict=True)), *above]
+        return weights
 
-    def _footprint(self, coordinates: list[Value]) -> None:
+    def _footprint(self, axes: list[Axis]) -> None:
         """The four texels that a linear filter would mix, counter-clockwise from the lower left."""
-        axes = [Axis.linear(self.code, c, self._field(i)) for i, c in enumerate(coordinates)]
         self._record(*self._place([axis.corner(0) for axis in axes]))
         for row, (right, below) in enumerate(((0, 1), (1, 1), (1, 0), (0, 0))):
             if self.fetch.used >> row & 1:
                 offsets, valid = self._place([axes[0].corner(right), axes[1].corner(below)])
-                self._put(row, self._channel(self.fetch.gathered, offsets, valid))
+                texel = self._channel(self.fetch.gathered, offsets, valid)
+                self._put(row, self.code.call(means.gathered(self.code.module), [texel, self.kind]))
 
     def _record(self, offsets: Value, valid: Value) -> None:
         if self.fetch.record:

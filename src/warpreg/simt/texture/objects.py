@@ -211,9 +211,6 @@ def _texels(resource: Resource, buffer: Buffer, layout: Layout) -> NDArray[np.ui
     record[Field.BASE : Field.BASE + 8].view(np.uint64)[0] = buffer.address
     extents = np.array(layout.extents, np.float32)
     record[Field.EXTENT : Field.EXTENT + 12].view(np.float32)[:] = extents
-    record[Field.LAST : Field.LAST + 12].view(np.float32)[:] = np.nextafter(extents, np.float32(0))
-    one = np.float32(1).view(np.uint32) if layout.format.is_float else np.uint32(1)
-    _set(record, Field.ONE, int(one))
     return record
 
 

@@ -29,13 +29,11 @@ class Field(enum.IntEnum):
     ORDER = 48
     CHANNELS = 52
     NORMALIZED = 56
-    ONE = 60  # value of a missing fourth channel
     FILTERABLE = 64  # 1 if a linear filter is allowed
     FILTER = 68
     ADDRESS = 72  # three: one per dimension
     UNNORMALIZED = 84  # of a sampler: 1 if coordinates count texels regardless of the texture
     EXTENT = 88  # three f32: texels in each dimension
-    LAST = 100  # three f32: the number just below
     LEVELS = 112  # 0 without smaller ones
     SAMPLES = 116
     LAYOUT = 120

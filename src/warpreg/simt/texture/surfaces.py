@@ -77,15 +77,20 @@ class SurfaceOperation:
 
 @dataclass(frozen=True)
 class _Dimension:
-    """A coordinate per lane, the largest valid one, and the bytes between neighbours."""
+    """A coordinate per lane, the largest valid one, and the bytes between neighbours.  Layers have no sign: -3 clamps
+    to the last one (PTX ISA, "suld"; measured on an H100).
+    """
 
     coordinate: Value
     last: Value
     step: Value
+    is_layer: bool = False
 
     def clamped(self, code: Code) -> _Dimension:
         """The dimension with the coordinate clamped."""
         nothing, last = code.const(WORDS, 0), self.last.splat()
+        if self.is_layer:
+            return replace(self, coordinate=(self.coordinate <= last).select(self.coordinate, last))
         before = Value(code, code.builder.icmp_signed("<", self.coordinate.llvm, nothing.llvm))
         past = Value(code, code.builder.icmp_signed(">", self.coordinate.llvm, last.llvm))
         return replace(self, coordinate=before.select(nothing, past.select(last, self.coordinate)))
@@ -165,7 +170,7 @@ class _Access:
         for coordinate, (extent, step) in zip(others, fields, strict=False):
             found.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
         if layered:
-            found.append(_Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE)))
+            found.append(_Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE), True))
         return found
 
     def _columns(self, coordinate: Value) -> _Dimension:

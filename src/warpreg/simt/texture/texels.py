@@ -74,8 +74,3 @@ def _half(code: Code, bits: Value) -> Value:
     number = fp.mul(magnitude.bitcast(fp.FLOATS), fp.number(code, 2.0**112)).bitcast(WORDS)
     special = (bits & 0x7C00) == 0x7C00
     return special.select(magnitude | 0x7F80_0000, number) | ((bits & 0x8000) << 16)
-
-
-def default(code: Code, channel: int, one: Value) -> Value:
-    """The value of a channel that the format lacks: 0, the fourth 1; ``one`` (i32) is 1 in the format."""
-    return one.splat() if channel == 3 else code.const(WORDS, 0)

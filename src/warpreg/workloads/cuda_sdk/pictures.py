@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpreg.workloads.filtering import split, weights
 from warpreg.workloads.workload import Array
 
 SHAPES = 24
 NOISE = 6.0
 """Standard deviation, in levels of 255."""
-
-FRACTIONS = 256
-"""A linear filter takes its weights from the nearest 256th."""
 
 
 def photograph(height: int, width: int, rng: np.random.Generator, channels: int = 0) -> Array:
@@ -41,19 +39,11 @@ def point(image: Array, x: Array, y: Array) -> Array:
 
 
 def linear(image: Array, x: Array, y: Array) -> Array:
-    """What a linear filter gives at coordinates in texels, whose centres lie at halves: float64."""
-    below_x, fraction_x = split(x)
-    below_y, fraction_y = split(y)
-    upper, lower = (
-        point(image, below_x, below_y + row) * (1 - fraction_x) + point(image, below_x + 1, below_y + row) * fraction_x
-        for row in (0, 1)
-    )
-    result: Array = upper * (1 - fraction_y) + lower * fraction_y
-    return result
-
-
-def split(coordinate: Array) -> tuple[Array, Array]:
-    """The texel below a coordinate, and how far the next one counts, in whole 256ths."""
-    below = np.floor(coordinate - 0.5)
-    fraction = np.rint((coordinate - 0.5 - below) * FRACTIONS) / FRACTIONS
-    return below.astype(np.int64), fraction
+    """What a linear filter gives at coordinates in texels, whose centres lie at halves: float64, not rounded."""
+    height, width = image.shape[:2]
+    below_x, fraction_x = split(x, width)
+    below_y, fraction_y = split(y, height)
+    total = np.zeros((), np.float64)
+    for weight, (right, below) in zip(weights(fraction_x, fraction_y), ((0, 0), (1, 0), (0, 1), (1, 1)), strict=True):
+        total = total + point(image, below_x + right, below_y + below) * weight
+    return total

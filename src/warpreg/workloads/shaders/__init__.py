@@ -5,13 +5,15 @@ Their references share what stands here: a texture sampler, and arithmetic on ve
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
-from itertools import product
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from warpreg.workloads import filtering
 from warpreg.workloads.workload import Array
 
 Address = Literal["clamp", "wrap"]
@@ -23,24 +25,27 @@ def sample(
 ) -> Array:
     """What a texture returns at ``coordinates``, x first: float32, of their shape and then the channels, if any.
 
-    ``texels`` has the axes ([[z,] y,] x [, channels]).  Coordinates are rounded to float32, scaled, wrapped or clamped,
-    and a linear filter's fraction is rounded to 256ths, as docs/reference/python.md says; wrapping needs
-    ``normalized``.
+    ``texels`` has the axes ([[z,] y,] x [, channels]).  Coordinates are rounded to float32 and scaled, for a linear
+    filter rounded to 256ths, then wrapped or clamped, and weights are whole 256ths, as docs/reference/python.md says;
+    wrapping needs ``normalized``.
     """
     rank = len(coordinates)
     extents = texels.shape[:rank]
     flat = texels.reshape(-1, *texels.shape[rank:])
     axes = [
         _corners(coordinate, extent, address, filter, normalized)
-        for coordinate, extent in zip(reversed(coordinates), extents, strict=True)
+        for coordinate, extent in zip(coordinates, reversed(extents), strict=True)
     ]
+    strides = [math.prod(extents[rank - axis :]) for axis in range(rank)]
+    if filter == "point":
+        lower = [place * stride for (place, _, _), stride in zip(axes, strides, strict=True)]
+        return flat.take(functools.reduce(np.add, lower), axis=0)
     total: Array | None = None
-    for corners in product(*axes):
-        index, weight = corners[0]
-        for extent, (inner, factor) in zip(extents[1:], corners[1:], strict=True):
-            index, weight = index * extent + inner, weight * factor
-        texel = flat.take(index, axis=0)
-        term = texel * (weight[..., None] if texel.ndim > weight.ndim else weight)
+    weights = filtering.weights(*(fraction for _, _, fraction in axes))
+    for corner, weight in enumerate(weights):
+        index = functools.reduce(np.add, [axes[n][corner >> n & 1] * stride for n, stride in enumerate(strides)])
+        texel, factor = flat.take(index, axis=0), np.broadcast_to(weight, index.shape).astype(np.float32)
+        term = texel * (factor[..., None] if texel.ndim > factor.ndim else factor)
         total = term if total is None else total + term
     assert total is not None
     return total
@@ -71,23 +76,18 @@ def sample_cube(faces: Array, directions: Array) -> Array:
 
 def _corners(
     coordinate: Array, extent: int, address: Address, filter: Filter, normalized: bool
-) -> list[tuple[Array, Array]]:
-    """The texels along one axis that a coordinate mixes, with their weights (float32): one, or the lower and upper."""
+) -> tuple[Array, Array, Array]:
+    """The lower and upper texel along one axis that a coordinate mixes, and the fraction of the upper one."""
     position = np.asarray(coordinate, np.float32)
-    if normalized and address == "wrap":
-        position = position - np.floor(position)
     if normalized:
         position = position * np.float32(extent)
-    position = np.clip(position, np.float32(0), np.nextafter(np.float32(extent), np.float32(0)))
-    if filter == "point":
-        return [(position.astype(np.intp), np.ones_like(position))]
-    position = position - np.float32(0.5)
-    below = np.floor(position)
-    fraction = np.rint((position - below) * np.float32(256)) / np.float32(256)
-    lower = below.astype(np.intp)
-    if address == "wrap":
-        return [(lower % extent, 1 - fraction), ((lower + 1) % extent, fraction)]
-    return [(lower.clip(0, extent - 1), 1 - fraction), ((lower + 1).clip(0, extent - 1), fraction)]
+    wraps = normalized and address == "wrap"
+    lower, fraction = np.floor(position).astype(np.int64), np.zeros_like(position)
+    if filter == "linear":
+        lower, fraction = filtering.split(position, 0 if wraps else extent)
+    if wraps:
+        return lower % extent, (lower + 1) % extent, fraction
+    return lower.clip(0, extent - 1), (lower + 1).clip(0, extent - 1), fraction
 
 
 def in_parts(shade: Callable[..., Array], *arrays: Array, at_once: int) -> Array:

@@ -26,6 +26,7 @@ FAULTS = frozenset((700, 702, 710, 714, 715, 716, 717, 718, 719))
 """Errors of kernels, from CUDA_ERROR_ILLEGAL_ADDRESS to CUDA_ERROR_LAUNCH_FAILED, that end the use of the GPU."""
 LAYERED, FOR_SURFACES, CUBEMAP = 1, 2, 4  # CUDA_ARRAY3D_...
 ON_DEVICE, IN_ARRAY = 2, 3  # CU_MEMORYTYPE_...
+OF_ARRAY, OF_MEMORY = 0, 2  # CU_RESOURCE_TYPE_...
 AS_INTEGER, NORMALIZED = 1, 2  # CU_TRSF_...
 ADDRESS_MODES = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
 FORMATS = {
@@ -66,6 +67,14 @@ class _Copy(ctypes.Structure):
 class _Resource(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int), ("padding", ctypes.c_int), ("array", ctypes.c_void_p),
                 ("unused", ctypes.c_uint64 * 15), ("flags", ctypes.c_uint), ("end", ctypes.c_uint)]  # fmt: skip
+
+
+class _Memory(ctypes.Structure):
+    """As `_Resource`, of linear memory."""
+
+    _fields_ = [("type", ctypes.c_int), ("padding", ctypes.c_int), ("address", ctypes.c_uint64),
+                ("format", ctypes.c_int), ("channels", ctypes.c_uint), ("size", ctypes.c_size_t),
+                ("unused", ctypes.c_uint64 * 13), ("flags", ctypes.c_uint), ("end", ctypes.c_uint)]  # fmt: skip
 
 
 class _Sampling(ctypes.Structure):
@@ -121,14 +130,14 @@ class Driver:
         try:
             handles = {d.argument: made[1] for d, made in zip(request.objects, objects, strict=True)}
             self._launch(request, function, handles)
-            for described, (array, _) in zip(request.objects, objects, strict=True):
+            for described, (texels, _) in zip(request.objects, objects, strict=True):
                 if described.is_surface:
-                    self._copy(described, array, back=True)
+                    self._copy(described, texels, back=True)
         finally:
-            for described, (array, handle) in zip(request.objects, objects, strict=True):
+            for described, (texels, handle) in zip(request.objects, objects, strict=True):
                 destroy = "cuSurfObjectDestroy" if described.is_surface else "cuTexObjectDestroy"
                 self._library[destroy](ctypes.c_uint64(handle))
-                self._library["cuArrayDestroy"](array)
+                self._library["cuMemFree_v2" if described.is_memory else "cuArrayDestroy"](texels)
         for address, (_, offset, size) in found:
             self._call("cuMemcpyDtoD_v2", ctypes.c_uint64(self.base + offset), address, ctypes.c_size_t(size))
         return Reply(self._read(len(request.memory)), registers.value, hidden, notes)
@@ -175,21 +184,13 @@ class Driver:
                 found.append((address, variable))
         return found, tuple(hidden)
 
-    def _object(self, described: TextureObject) -> tuple[ctypes.c_void_p, int]:
-        """An array with a copy of the texels, and the handle of a texture or surface of it."""
-        kind, layered = described.kind, "layered" in described.kind
-        is_cube = kind.startswith("cube")
-        flags = LAYERED * layered | CUBEMAP * is_cube | FOR_SURFACES * described.is_surface
-        height = 0 if kind.startswith("1d") else described.height
-        depth = described.layers if layered or is_cube else described.depth if kind == "3d" else 0
-        form = _ArrayDescription(described.width, height, depth, FORMATS[described.element], described.channels, flags)
-        array, handle = ctypes.c_void_p(), ctypes.c_uint64()
-        self._call("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(form))
-        self._copy(described, array, back=False)
-        resource = _Resource(array=array)
+    def _object(self, described: TextureObject) -> tuple[Any, int]:
+        """An array, or memory, with a copy of the texels, and the handle of a texture or surface of it."""
+        handle = ctypes.c_uint64()
+        texels, resource = self._memory(described) if described.is_memory else self._array(described)
         if described.is_surface:
             self._call("cuSurfObjectCreate", ctypes.byref(handle), ctypes.byref(resource))
-            return array, handle.value
+            return texels, handle.value
         as_integer = not described.is_normalized_read and not described.element.startswith("float")
         sampling = _Sampling(
             address=(ctypes.c_int * 3)(*(ADDRESS_MODES[mode] for mode in described.addresses)),
@@ -197,7 +198,29 @@ class Driver:
             flags=AS_INTEGER * as_integer | NORMALIZED * described.is_normalized,
         )
         self._call("cuTexObjectCreate", ctypes.byref(handle), ctypes.byref(resource), ctypes.byref(sampling), None)
-        return array, handle.value
+        return texels, handle.value
+
+    def _array(self, described: TextureObject) -> tuple[ctypes.c_void_p, _Resource]:
+        kind, layered = described.kind, "layered" in described.kind
+        is_cube = kind.startswith("cube")
+        flags = LAYERED * layered | CUBEMAP * is_cube | FOR_SURFACES * described.is_surface
+        height = 0 if kind.startswith("1d") else described.height
+        depth = described.layers if layered or is_cube else described.depth if kind == "3d" else 0
+        form = _ArrayDescription(described.width, height, depth, FORMATS[described.element], described.channels, flags)
+        array = ctypes.c_void_p()
+        self._call("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(form))
+        self._copy(described, array, back=False)
+        return array, _Resource(type=OF_ARRAY, array=array)
+
+    def _memory(self, described: TextureObject) -> tuple[ctypes.c_uint64, _Memory]:
+        """Memory of its own, which has the alignment of textures."""
+        size = described.width * described.channels * _bytes_of(described.element)
+        memory = ctypes.c_uint64()
+        self._call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(size))
+        self._call("cuMemcpyDtoD_v2", memory, ctypes.c_uint64(described.address), ctypes.c_size_t(size))
+        form = FORMATS[described.element]
+        resource = _Memory(type=OF_MEMORY, address=memory.value, format=form, channels=described.channels, size=size)
+        return memory, resource
 
     def _copy(self, described: TextureObject, array: ctypes.c_void_p, back: bool) -> None:
         """Copy texels from memory to an array, or ``back``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,22 +14,21 @@ from warpreg.codegen import CompileOptions
 from warpreg.experiments.checks.gpu.differences import Difference, difference
 from warpreg.experiments.checks.gpu.driver import GpuError
 from warpreg.experiments.checks.gpu.process import Gpu
-from warpreg.experiments.checks.gpu.request import Reply, Request, TextureObject
+from warpreg.experiments.checks.gpu.request import Reply, Request
+from warpreg.experiments.checks.gpu.textures import described
 from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module
 from warpreg.ir.operands import Symbol
 from warpreg.simt.launch.device import AS_COMPILED
 from warpreg.simt.launch.launch import dimensions
 from warpreg.simt.launch.linked import Linked
 from warpreg.simt.memory.arena import Extent
-from warpreg.simt.texture.state import RECORD_BYTES, Field, Format
+from warpreg.simt.texture.state import RECORD_BYTES, Field
 
-ELEMENTS = {
-    Format.SNORM8: "int8", Format.SNORM16: "int16", Format.UNORM8: "uint8", Format.UNORM16: "uint16",
-    Format.SIGNED8: "int8", Format.SIGNED16: "int16", Format.SIGNED32: "int32", Format.UNSIGNED8: "uint8",
-    Format.UNSIGNED16: "uint16", Format.UNSIGNED32: "uint32", Format.HALF: "float16", Format.FLOAT: "float32",
-}  # fmt: skip
-NORMALIZED_READS = (Format.SNORM8, Format.SNORM16, Format.UNORM8, Format.UNORM16)
+if TYPE_CHECKING:
+    from warpreg.simt.block.tracked import Tracked
+
 POINTER_BITS = 64
 
 
@@ -56,6 +55,11 @@ class LaunchComparison:
     @property
     def differing(self) -> int:
         return sum(one.differing for one in self.differences)
+
+    @property
+    def absolute(self) -> float:
+        """The largest difference of two numbers."""
+        return max((one.absolute for one in self.differences), default=0.0)
 
     @property
     def relative(self) -> float:
@@ -86,6 +90,11 @@ class PairedDevice(simt.Device):
         self.comparisons: list[LaunchComparison] = []
         self._dtypes: dict[int, np.dtype[Any]] = {}
         self._left = b""
+        self._installed: set[str] = set()
+
+    def install(self, kernel: Kernel, taints: Tracked | None = None) -> None:
+        super().install(kernel, taints)
+        self._installed.add(kernel.name)
 
     def upload(self, array: NDArray[Any], name: str = "") -> simt.Buffer:
         return self._typed(super().upload(array, name))
@@ -118,7 +127,7 @@ class PairedDevice(simt.Device):
     ) -> simt.Launch:
         linked = self._linked.get(kernel) or self._link(kernel)
         buffers = [*self.memory.buffers]
-        obstacle = self._obstacle(arguments)
+        obstacle = self._obstacle(linked.native.kernel.name, arguments)
         request = None if obstacle else self._request(linked, grid, block, arguments, shared_bytes)
         done = super().launch(
             kernel, grid, block, *arguments, shared_bytes=shared_bytes, max_instructions=max_instructions
@@ -134,8 +143,10 @@ class PairedDevice(simt.Device):
             self.memory.bytes_at(self.memory.base, len(reply.memory))[:] = np.frombuffer(reply.memory, np.uint8)
         return done
 
-    def _obstacle(self, arguments: Sequence[Any]) -> str:
+    def _obstacle(self, kernel: str, arguments: Sequence[Any]) -> str:
         """Why the GPU cannot run a launch, or nothing."""
+        if kernel in self._installed:
+            return "not run: an installed kernel is not the module's"
         if self.module.address_size != POINTER_BITS:
             return "not run: a GPU has no 32-bit addresses"
         if self.gpu.base != self.memory.base:
@@ -173,11 +184,7 @@ class PairedDevice(simt.Device):
             arguments=tuple(content[p.offset : p.offset + p.bytes] for p in kernel.parameters),
             memory=self.memory.bytes_at(self.memory.base, self.memory.end - self.memory.base).tobytes(),
             variables=self._copied_variables(),
-            objects=tuple(
-                _described(i, argument)
-                for i, argument in enumerate(arguments)
-                if isinstance(argument, simt.Texture | simt.Surface)
-            ),
+            objects=described(arguments, self.module.function(kernel.name)),
             is_cooperative=kernel.is_cooperative,
             stack_bytes=self.stack_bytes if linked.native.image.has_stack else 0,
         )
@@ -215,31 +222,6 @@ class PairedDevice(simt.Device):
     def _own_addresses(self) -> set[int]:
         own = [*self._parameter_copies.values(), *([self._grid_workspace] if self._grid_workspace else [])]
         return {buffer.address for buffer in own}
-
-
-def _described(argument: int, given: simt.Texture | simt.Surface) -> TextureObject:
-    layout = given.layout
-    described = TextureObject(
-        argument,
-        given.buffer.address,
-        layout.kind,
-        layout.width,
-        layout.height,
-        layout.depth,
-        layout.layers,
-        layout.channels,
-        ELEMENTS[layout.format],
-        layout.format in NORMALIZED_READS,
-    )
-    if isinstance(given, simt.Surface):
-        return described
-    sampling = given.sampling
-    return replace(
-        described,
-        addresses=sampling.address,
-        is_linear=sampling.filter == "linear",
-        is_normalized=sampling.normalized or layout.kind.startswith("cube"),
-    )
 
 
 def _holds_address(initializer: Any) -> bool:

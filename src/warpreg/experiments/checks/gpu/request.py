@@ -15,7 +15,7 @@ class TextureObject:
     """A texture or surface whose texels are in memory from ``address`` on, and the ``argument`` that takes its handle.
 
     ``element`` is the name of a NumPy dtype; ``kind`` is a kind of `warpreg.simt.texture.arrays`.  A surface has no
-    ``addresses`` modes; its texels are copied back.
+    ``addresses`` modes; its texels are copied back.  A texture that ``is_memory`` is linear memory instead of an array.
     """
 
     argument: int
@@ -31,6 +31,7 @@ class TextureObject:
     addresses: tuple[str, ...] = ()
     is_linear: bool = False
     is_normalized: bool = False
+    is_memory: bool = False
 
     @property
     def is_surface(self) -> bool:

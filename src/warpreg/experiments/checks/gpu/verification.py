@@ -32,6 +32,7 @@ class KernelComparison:
     elements: int
     differing: int
     unoptimized: int
+    absolute: float
     relative: float
     gpu_registers: int
     registers: int
@@ -86,6 +87,7 @@ def of_kernel(kernel: str, comparisons: Sequence[LaunchComparison]) -> KernelCom
         sum(one.elements for one in own),
         sum(one.differing for one in own),
         sum(one.unoptimized for one in own),
+        max(one.absolute for one in own),
         max(one.relative for one in own),
         max(one.registers for one in own),
         own[0].demand,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.cuda_sdk.pictures import split
+from warpreg.workloads.filtering import split, weights
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 BLOCK = (16, 16)
@@ -115,11 +115,10 @@ def crossing(origin: Array, direction: Array) -> tuple[Array, Array]:
 
 def fetch_3d(volume: Array, place: Array) -> Array:
     """Linear filtering at normalized places, (x, y, z) a row, clamped at the faces."""
-    (x, fx), (y, fy), (z, fz) = (split(place[:, axis] * SIDE) for axis in range(3))
+    (x, fx), (y, fy), (z, fz) = (split(place[:, axis] * SIDE, SIDE) for axis in range(3))
     total = np.zeros(len(place))
-    for corner in range(8):
+    for corner, weight in enumerate(weights(fx, fy, fz)):
         right, lower, behind = corner & 1, corner >> 1 & 1, corner >> 2
-        weight = (fx if right else 1 - fx) * (fy if lower else 1 - fy) * (fz if behind else 1 - fz)
         columns, rows, slices = (np.clip(c, 0, SIDE - 1) for c in (x + right, y + lower, z + behind))
         total += weight * volume[slices, rows, columns]
     return total
