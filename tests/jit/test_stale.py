@@ -139,8 +139,9 @@ def test_these_are_all_entry_points() -> None:
     assert users == {
         "trace/edges.py", "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py",
         "sass/rebuild/second_pass.py", "replay/distinct_warps.py", "replay/walker.py", "replay/warp_streams.py",
-        "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/between_launches.py",
+        "timing/feed/digest.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/between_launches.py",
         "timing/memory/traffic.py", "experiments/bench/timing_shares.py",
+        "experiments/runs/value_widths.py",
     }  # fmt: skip
 
 

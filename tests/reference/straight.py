@@ -90,11 +90,11 @@ def _destination(b: Builder, opcode: str, kind: str, bits: int) -> str:
 
 
 def _divisor(b: Builder, name: str) -> str:
-    """Often not zero; quotient and remainder by zero are all ones here, which PTX leaves open."""
+    """Often not zero; quotient and remainder by zero are open in PTX, so no measured program has them."""
     kind, bits = pure.kind_and_bits(name)
     if b.chance(0.3):
         return b.rng.choice(["1", "3", "7", "10", "-1" if kind == "s" else "255"])
-    if b.chance(0.5):
+    if b.chance(0.5) and not b.measured:
         return b.register(f"b{bits}")
     divisor = b.temporary(f"b{bits}")
     b.emit(f"or.b{bits} {divisor}, {b.register(f'b{bits}')}, {b.rng.choice([1, 2, 64])}")

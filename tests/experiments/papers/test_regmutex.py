@@ -10,6 +10,7 @@ import pytest
 from tests.designs.sharing.test_states import FIGURE_4_3
 
 from warpreg import gpu, workloads
+from warpreg.codegen.regalloc.allocator import AllocationError
 from warpreg.experiments.papers.ablation import under as changed
 from warpreg.experiments.papers.regmutex import codes, designs, frames, kernels, live_registers, repeated, results
 from warpreg.experiments.papers.regmutex.codes import COMPILED, PRINTED
@@ -18,9 +19,10 @@ from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, 
 from warpreg.experiments.papers.regmutex.samples import Sample, Sampled, blocks_of
 from warpreg.experiments.papers.reproduction import figures_of, reproduced
 from warpreg.experiments.papers.shown import find_ablation
-from warpreg.experiments.runs.run import AS_COMPILED, RunError, find_workload, run_workload
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, RunError, find_workload, run_workload
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import EVERYTHING, Study
+from warpreg.simt import Record
 from warpreg.trace.path import Visit, visits
 
 
@@ -264,12 +266,20 @@ def test_the_printed_number_of_registers_is_compiled_to() -> None:
 
 def test_a_number_that_no_compilation_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_workload(find_workload("spmv"), "tiny", record=EVERYTHING)
-    monkeypatch.setitem(kernels.TABLE, "spmv", kernels.Entry("SPMV", "spmv", 1, 1))
-    monkeypatch.setattr(codes, "MOST_MORE", 1)
+    tried = []
+
+    def fails(workload: Any, size: str, seed: int, choice: CompileChoice, record: Record) -> Any:
+        tried.append(choice.max_registers)
+        raise AllocationError("no room")
+
+    monkeypatch.setattr(codes, "run_workload", fails)
+    monkeypatch.setattr(codes, "MOST_MORE", 2)
     codes._printed.cache_clear()
-    message = "kernel spmv: expected code of at most 1 registers, as printed, found none of less than 2"
+    printed = kernels.TABLE["spmv"].registers
+    message = f"expected code of at most {printed} registers, as printed, found none of less than {printed + 2}"
     with pytest.raises(RunError, match=message):
         codes.with_code(run, PRINTED)
+    assert tried == [printed, printed + 1]
     codes._printed.cache_clear()
 
 
