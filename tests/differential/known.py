@@ -56,6 +56,7 @@ DEVIATIONS = (
         r"v(add|sub|absdiff|min|max|shr)\.\S*\.sat\S* .*",
         "a saturated video result has 32 bits, or is clamped to a byte or half in another way",
     ),
+    Deviation(r"vshl\.\S*\.sat\S* 3 b\d .*", "a saturated video shift is clamped to a byte in another way"),
     Deviation(r"vmad\.\S*\.(sat|shr\d+)\S* .*", "the product of vmad is signed if the result saturates or is shifted"),
     Deviation(
         r"(bfe\.[us]64|bfi\.b64) .*",
