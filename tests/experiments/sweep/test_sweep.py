@@ -222,6 +222,16 @@ def test_tasks_of_designs_that_none_has_begun_with_come_first(study: StudyFolder
     assert [list(task.cells) for task in tasks] == [[1, 2], [5, 6], [3, 4], [7, 8]]
 
 
+def test_tasks_of_one_run_alternate_with_those_of_others(study: StudyFolder) -> None:
+    """Three runs of 20 timed cells each, 16 a task at most; two workers take the tasks of two runs in turns."""
+    entries = "parameters = { entries = { low = 1, high = 10, step = 1 }, static_liveness = [true, false] }"
+    file = study.write(f'{HEAD}seeds = [0, 1, 2]\ncycles = true\n[[designs]]\nname = "rfc"\n{entries}\n')
+    tasks = tasks_of(study.batch(file), range(1, 61), 2)
+    runs = [next(iter(task.cells.values())).made.seed for task in tasks]
+    assert runs[:4] == [0, 1, 0, 1]
+    assert sorted(number for task in tasks for number in task.cells) == list(range(1, 61))
+
+
 def test_no_more_workers_start_than_there_are_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     assert [processes.at_once(workers) for workers in (None, 1, 2, 4)] == [3, 1, 2, 3]

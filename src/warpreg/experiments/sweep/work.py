@@ -11,7 +11,7 @@ import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 import warpreg
@@ -56,20 +56,29 @@ class Task:
 def tasks_of(whole: Batch, numbers: Sequence[int], workers: int) -> list[Task]:
     """Tasks for these cells.  The first ones begin with different designs, so that workers compile different cores.
 
-    Tasks become smaller towards the end, so that all workers finish together.
+    Tasks become smaller towards the end, so that all workers finish together.  Those of one run alternate with those of
+    other runs, so that each worker tends to get tasks of the run that it has.
     """
-    tasks: list[list[int]] = []
+    tasks: list[list[list[int]]] = []
     least = max(1, min(SMALLEST, len(numbers) // workers))
     left = len(numbers)
     for _, group in groupby(numbers, lambda number: whole.cells[number - 1].made):
         same = list(group)
+        tasks.append([])
         most = LARGEST_TIMED if isinstance(whole.cells[same[0] - 1].how, Timed) else LARGEST
         while same:
             size = min(most, max(least, left // (2 * workers)))
-            tasks.append(_turned(whole, same[:size], len(tasks) if workers > 1 else 0))
+            turn = sum(map(len, tasks)) if workers > 1 else 0
+            tasks[-1].append(_turned(whole, same[:size], turn))
             left -= len(same[:size])
             same = same[size:]
-    return [_task(whole, numbers) for numbers in _different_first(whole, tasks)]
+    return [_task(whole, numbers) for numbers in _different_first(whole, _alternating(tasks, workers))]
+
+
+def _alternating(tasks: Sequence[Sequence[list[int]]], workers: int) -> list[list[int]]:
+    """The tasks of each run, those of as many runs as there are workers in turns."""
+    together = (tasks[first : first + workers] for first in range(0, len(tasks), workers))
+    return [task for runs in together for turn in zip_longest(*runs) for task in turn if task is not None]
 
 
 def _core(whole: Batch, number: int) -> tuple[str, str]:
