@@ -7,12 +7,10 @@ the instructions that belong to it, and the other way round.  Style and script a
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 
+from warpreg.report import inline
 from warpreg.report.listing import Line
 from warpreg.report.source_cells import Cells, head
 from warpreg.report.source_view import Explained, SourceLine
@@ -32,8 +30,8 @@ HEADS = {"energy": "nJ", "waits": "waits", "widths": "bytes"}
 
 def source_page(title: str, kernels: Sequence[Explained], about: Mapping[str, str] | None = None) -> str:
     """The page as text; ``about`` says of what run and design the numbers are."""
-    script, style = _text("source_page.js"), _text("source_page.css")
-    policy = f"default-src 'none'; script-src 'sha256-{_sha256(script)}'; style-src 'unsafe-inline'"
+    script, style = inline.text(__package__, "source_page.js"), inline.style(__package__, "source_page.css")
+    policy = f"default-src 'none'; script-src 'sha256-{inline.sha256(script)}'; style-src 'unsafe-inline'"
     shown = [part for part in PARTS if any(part in _parts(kernel) for kernel in kernels)]
     body = "\n".join(part for place, kernel in enumerate(kernels) for part in _kernel(place, kernel))
     return f"""<!doctype html>
@@ -63,14 +61,6 @@ def source_page(title: str, kernels: Sequence[Explained], about: Mapping[str, st
 </body>
 </html>
 """
-
-
-def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _parts(kernel: Explained) -> list[str]:

@@ -6,14 +6,12 @@ hash of each.  Names from users' files are data; the scripts show them as text.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from warpreg.ir.errors import WarpregError
+from warpreg.report import inline
 from warpreg.report.files import whole
 
 SCRIPTS = (
@@ -50,20 +48,16 @@ def page(contents: Mapping[str, Any]) -> str:
     return environment.from_string(_text("page.html")).render(
         title=contents["title"],
         policy=_policy(scripts),
-        style=Markup(_text("style.css")),
+        style=Markup(inline.style(__package__, "style.css")),
         scripts=[Markup(script) for script in scripts],
         data=contents,
     )
 
 
 def _policy(scripts: list[str]) -> str:
-    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    hashes = " ".join(f"'sha256-{inline.sha256(script)}'" for script in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return inline.text(__package__, name)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from warpreg.experiments.checks.gpu.paired_device import LaunchComparison, PairedDevice
 from warpreg.experiments.checks.gpu.process import Gpu
 from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.ir.errors import WarpregError
 
 MOST_PROCESSES = 8
@@ -104,7 +105,8 @@ def compare_all(
 ) -> Iterator[GpuVerdict]:
     """Verdicts of the workloads in order of completion.  Raises GpuError without a GPU."""
     Gpu().close()
-    with ProcessPoolExecutor(processes or min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:
+    workers = processes or min(MOST_PROCESSES, os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool:
         waiting = [pool.submit(_compare, name, size, seed) for name in names]
         try:
             for done in as_completed(waiting):
