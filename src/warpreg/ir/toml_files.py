@@ -18,13 +18,19 @@ Whole = TypeVar("Whole", bound=BaseModel)
 
 
 def read_toml(path: Path, schema: type[Whole], error: type[WarpregError]) -> Whole:
-    """The file as a ``schema``.  Raises ``error`` with a line for each mistake, OSError."""
+    """The file as a ``schema``.  Raises ``error`` with a line for each mistake, OSError.
+
+    Where a table has an unknown key, a missing one is not told: it is misspelt, as a rule.
+    """
     try:
         return schema.model_validate(tomllib.loads(read_text(path)))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise error(f"{path}: not a TOML file: {problem}") from problem
     except ValidationError as problem:
-        lines = (f"{path}: {_complaint(one, schema)}" for one in problem.errors())
+        found = problem.errors()
+        unknown = [one["loc"][:-1] for one in found if one["type"] == "extra_forbidden"]
+        told = (one for one in found if one["type"] != "missing" or one["loc"][:-1] not in unknown)
+        lines = (f"{path}: {_complaint(one, schema)}" for one in told)
         raise error("\n".join(dict.fromkeys(lines))) from problem
 
 

@@ -80,6 +80,13 @@ def test_a_mistake_is_named_with_its_place(study: StudyFolder, text: str, messag
     assert message in str(found.value)
 
 
+def test_a_required_key_that_is_misspelt_is_one_line(study: StudyFolder) -> None:
+    with pytest.raises(SweepError) as found:
+        read_study(study.write('workload = "bfs"\n' + DESIGN))
+    assert str(found.value).endswith("study.toml: no key named 'workload'; did you mean 'workloads'?")
+    assert "\n" not in str(found.value)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
