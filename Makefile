@@ -19,6 +19,8 @@ demo: $(VENV)/.installed-core ## run eight kernels through two designs; print a 
 	$(BIN)/warpreg demo --output $(DEMO_OUT)
 
 test: $(VENV)/.installed-dev ## run the test suite in parallel
+	@$(BIN)/python -c 'import cuda.bindings.nvrtc' 2>/dev/null || \
+	  echo "make: tests that compile CUDA C++ are skipped: NVIDIA has no wheels for $$(uname -m)"
 	$(PYTEST) $(ARGS)
 
 quick: $(VENV)/.installed-dev ## run the tests that are not marked slow, in under two minutes
