@@ -108,14 +108,14 @@ subtract_product(float* __restrict__ matrix, int n, int first)
     strips[strip][line][part] = quad(source + 4 * part);
     __syncthreads();
 
-    const float* lower = &strips[0][y][0].x;
     const float* upper = &strips[1][0][0].x + x;
     float near = 0.0f, far = 0.0f;
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) {
-        const float u = upper[k * TILE];
-        near += lower[k] * u;
-        far += lower[TILE / 2 * TILE + k] * u;
+    for (int quarter = 0; quarter < QUADS; ++quarter, upper += 4 * TILE) {
+        const float4 lower = strips[0][y][quarter], lowest = strips[0][y + TILE / 2][quarter];
+        const float u[] = {upper[0], upper[TILE], upper[2 * TILE], upper[3 * TILE]};
+        near += lower.x * u[0], near += lower.y * u[1], near += lower.z * u[2], near += lower.w * u[3];
+        far += lowest.x * u[0], far += lowest.y * u[1], far += lowest.z * u[2], far += lowest.w * u[3];
     }
     float* cell = matrix + (row + y) * n + col + x;
     cell[0] -= near;
