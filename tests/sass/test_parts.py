@@ -1,10 +1,12 @@
 """Parts of traces: selected launches of a list, selected thread blocks of a launch."""
 
-from collections.abc import Sequence
+import lzma
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from tests.sass.text import executions, header, line, write_trace
 
 from warpreg.experiments.runs.run import Run
@@ -188,6 +190,27 @@ def test_a_sample_has_the_first_thread_blocks_of_the_file(tmp_path: Path, blocks
     batches = list(Window(3).of(feed(launch.trace, launch.kernel, end=3)))
     assert sum(batch.count for batch in batches) == 3
     assert list(loads(launch).values())[:3] == [0x1000 + 128 * number for number in first]
+
+
+@pytest.mark.parametrize("version", [3, 4, 5, 6])
+@pytest.mark.parametrize("suffix", ["", ".xz", ".zst"])
+def test_parts_of_all_versions_and_compressions(tmp_path: Path, version: int, suffix: str) -> None:
+    """Versions 3 and 4 here without immediates, version 6 with values of registers."""
+    ending = {3: "", 4: "", 5: "0 ", 6: "0 0 Val 0x00000001 "}[version]
+    text = (
+        of_grid(tmp_path, blocks_text(ORDER), accelsim_tracer_version=version)
+        .read_text()
+        .replace(" 0 \n", " " + ending + "\n")
+    )
+    compressors: dict[str, Callable[[bytes], bytes]] = {
+        "": bytes,
+        ".xz": lzma.compress,
+        ".zst": zstandard.ZstdCompressor().compress,
+    }
+    path = tmp_path / f"kernel-2.traceg{suffix}"
+    path.write_bytes(compressors[suffix](text.replace("\n", "\r\n").encode()))
+    (launch,) = read_recording(path, trace_choice(thread_blocks="0-1,7")).launches
+    assert loads(launch) == {0: 0x1000, 1: 0x1000 + 128 * 13, 2: 0x1000 + 128}
 
 
 def test_thread_blocks_that_are_not_selected_are_not_decoded(tmp_path: Path) -> None:
