@@ -26,13 +26,14 @@ from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, Run
-from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.html_table import html_table
 from warpreg.ir.module import Module
 from warpreg.ir.text_files import read_text
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
+from warpreg.sass.choice import Selected, trace_choice
+from warpreg.sass.isa.opcodes import UnknownOpcodes
 from warpreg.simt import SurfaceArgument, TextureArgument
 from warpreg.timing.launch.estimate import Sample
 
@@ -276,13 +277,26 @@ def run(
     return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
 
 
-def read_trace(path: str | Path, *, unknown_opcodes: UnknownOpcodes = "error", registers: int | None = None) -> Run:
+def read_trace(
+    path: str | Path,
+    *,
+    unknown_opcodes: UnknownOpcodes = "error",
+    registers: int | None = None,
+    binary_version: str | int | None = None,
+    kernels: Selected | None = None,
+    blocks: Selected | None = None,
+) -> Run:
     """The run of a trace recorded on hardware: a ``kernelslist.g`` or ``.traceg`` file of Accel-Sim's tracer.
 
     ``unknown_opcodes="alu"`` treats opcodes that are in no table as integer arithmetic; ``registers`` is the register
-    demand per thread to compute occupancy with.  Raises `SassTraceError`.
+    demand per thread to compute occupancy with, ``binary_version`` (70, ``"sm_70"``) that of the code, each in place of
+    the header's.  ``kernels`` selects launches, numbered from 1 in the order of the list, or by the name of the kernel
+    or file: ``"3-5"``, ``"1,4,7-"``, ``"gemm*"``, ``[1, 4]``.  ``blocks`` selects thread blocks of each launch,
+    numbered from 0, x fastest: ``"0-99"``, ``range(100)``.  ``run.note`` says what differs from the whole trace.
+    Raises `SassTraceError`.
     """
-    return traces.recorded_run(str(path), unknown_opcodes, CompileChoice(registers=registers))
+    reading = trace_choice(unknown_opcodes, binary_version, kernels, blocks)
+    return traces.recorded_run(str(path), reading, CompileChoice(registers=registers))
 
 
 def write_trace(run: Run, folder: str | Path) -> Path:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.sass.text import body, header, line, write_trace
 
 from warpreg.designs.hints.program_table import program_table
+from warpreg.sass.choice import TraceChoice
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.reader import read_recording
 
@@ -145,7 +146,7 @@ def test_unknown_opcodes_are_counted_and_listed(tmp_path: Path) -> None:
 
 def test_unknown_opcodes_count_as_alu_when_asked(tmp_path: Path) -> None:
     path = write_trace(tmp_path, [[[line(0, "R1 <- FROB R2"), line(0x10, "EXIT")]]])
-    recording = read_recording(path, "alu")
+    recording = read_recording(path, TraceChoice("alu"))
     assert recording.unknown == {"FROB": 1}
     assert str(next(recording.launches[0].kernel.instructions())) == "FROB R1, R2"
 

@@ -28,6 +28,7 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.cli.rankings import Ranking
+from warpreg.cli.targets import check_reading
 from warpreg.cli.variations import variations
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparing import Comparison, Making
@@ -35,7 +36,7 @@ from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.row import Failure, Row
 from warpreg.experiments.runs.run import CompileChoice, find_workload
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace
+from warpreg.experiments.runs.traces import TraceChoice, is_trace
 from warpreg.experiments.sweep.found_rows import compared_once
 from warpreg.experiments.sweep.ranking import ENERGY, HIGHER, LOWER
 from warpreg.ir.errors import WarpregError
@@ -119,7 +120,7 @@ def command(
     seed: int,
     choice: CompileChoice,
     max_instructions: int | None,
-    unknown_opcodes: UnknownOpcodes,
+    reading: TraceChoice,
     unchecked: bool,
     as_json: bool,
     as_csv: bool,
@@ -164,6 +165,7 @@ def command(
     _check_baseline(baseline, choices)
     technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
+    check_reading(names, reading)
     for name in names:
         if not is_trace(name):
             find_workload(name)
@@ -177,7 +179,7 @@ def command(
         setting = Setting.load(one.machine, technology)
         own = design_choices(named, settings, machine=setting.machine, unchecked=unchecked)
         setting.check(own)
-        making = Making(size, seed, one.choice, record, max_instructions, unknown_opcodes)
+        making = Making(size, seed, one.choice, record, max_instructions, reading)
         sources = tuple((design.source, design.values) for design in own)
         comparisons.append(Comparison(sources, unchecked, one.machine, technology, how, making))
     found: list[list[Row | Failure]] = []

@@ -81,6 +81,8 @@ def _explained(rows: Sequence[Row]) -> Iterator[str]:
         yield "occupancy: resident warps, and what limits them; achieved: their mean over the run"
     if len({row.workload for row in rows}) > 1:
         yield "means over workloads: geometric of energy and speed, arithmetic of shares; counts are sums"
+    for workload, note in dict.fromkeys((row.workload, row.note) for row in rows if row.note):
+        yield f"{workload}: {note}"
     yield f"machine {used.machine}, technology {used.technology}, warpreg {used.code}"
 
 

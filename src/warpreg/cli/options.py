@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 import click
+
+from warpreg.sass import choice
+from warpreg.sass.choice import TraceChoice
+from warpreg.sass.errors import SassTraceError
+from warpreg.sass.isa.opcodes import UnknownOpcodes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Option = Callable[[Function], Function]
 
+TRACE_OPTIONS = tuple(field.name for field in dataclasses.fields(TraceChoice))
 SIZES = ("tiny", "small", "full")
 
 
@@ -55,14 +63,51 @@ def problem_options(default_size: str) -> Option[Any]:
 
 
 def trace_options(function: Function) -> Function:
-    """``--unknown-opcodes``, for commands that read recorded traces."""
-    return click.option(
+    """What is read of recorded traces; the command receives the options as one `TraceChoice` named ``reading``."""
+
+    @functools.wraps(function)
+    def command(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, reading=TraceChoice(**{name: named.pop(name) for name in TRACE_OPTIONS}), **named)
+
+    unknown = click.option(
         "--unknown-opcodes",
-        type=click.Choice(["error", "alu"]),
+        type=click.Choice(get_args(UnknownOpcodes)),
         default="error",
         show_default=True,
         help="Treatment of trace opcodes that are in no table: stop with an error, or treat as integer arithmetic.",
-    )(function)
+    )
+    version = click.option(
+        "--binary-version",
+        callback=_parsed_by(choice.binary_version),
+        metavar="VERSION",
+        help="Version of the machine code of a trace, such as 70 or sm_70, in place of that of its header.",
+    )
+    kernels = click.option(
+        "--kernels",
+        callback=_parsed_by(choice.kernels),
+        metavar="SELECTION",
+        help="Read only these launches of a trace: numbers from 1 in the order of its list and name patterns, such as"
+        " 3-5, 1,4,7- or 'gemm*'.",
+    )
+    blocks = click.option(
+        "--blocks",
+        callback=_parsed_by(choice.blocks),
+        metavar="SELECTION",
+        help="Read only these thread blocks of each launch of a trace: numbers from 0, x fastest, such as 0-99.",
+    )
+    return cast("Function", unknown(version(kernels(blocks(command)))))
+
+
+def _parsed_by(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """The value of an option, None without one; click.BadParameter for one that cannot be parsed."""
+
+    def parsed(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
+        try:
+            return None if given is None else parse(given)
+        except SassTraceError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return parsed
 
 
 def machine_option(function: Function) -> Function:

@@ -9,6 +9,7 @@ import click
 from warpreg.cli import output
 from warpreg.cli.options import json_option, unchecked_option
 from warpreg.cli.rankings import Ranking, Rows
+from warpreg.experiments.runs.provenance import NOTE
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.ranking import HIGHER, LOWER
@@ -40,10 +41,14 @@ def command(study: Path, by: str, unchecked: bool, as_json: bool) -> None:
     if not rows:
         raise SweepError(f"{study}: no cell is finished; 'warpreg sweep {study}' measures them")
     found = Ranking.of(rows, by)
+    told = dict.fromkeys(f"{row['workload']}: {row[NOTE]}" for _, row in rows if NOTE in row)
+    notes = {"notes": list(told)} if told else {}
     if as_json:
-        output.print_json({"batch": batch.digest, "cells": len(rows), **found.as_dict()})
+        output.print_json({"batch": batch.digest, "cells": len(rows), **notes, **found.as_dict()})
         return
     found.print()
+    for one in told:
+        output.console().print(one, style="dim", markup=False)
     left = len(batch.cells) - len(rows)
     note = f"; {left} of {len(batch.cells)} cells are not finished" if left else ""
     output.console().print(f"geometric means over workloads; {len(rows)} cells{note}", style="dim")

@@ -25,13 +25,15 @@ from warpreg.cli.options import (
     trace_options,
     unchecked_option,
 )
+from warpreg.cli.targets import TARGET, check_reading
 from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.profile import register_profile
+from warpreg.experiments.runs.provenance import NOTE
 from warpreg.experiments.runs.residency import Residency
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.replay import Profile
 from warpreg.report.files import whole
@@ -40,7 +42,7 @@ FIRST_ELEMENTS = 6
 
 
 @click.command()
-@click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g")
+@click.argument("target", metavar=TARGET)
 @problem_options("small")
 @launch_options
 @click.option(
@@ -94,7 +96,7 @@ def command(
     schedule: Path | None,
     choice: CompileChoice,
     max_instructions: int | None,
-    unknown_opcodes: UnknownOpcodes,
+    reading: TraceChoice,
     unchecked: bool,
     as_json: bool,
 ) -> None:
@@ -109,6 +111,7 @@ def command(
         --arg buffer:f32:1024:ones --arg s32:1024
     """
     _refuse_without_cycles(timed, designs, settings, schedule)
+    check_reading([target], reading)
     described = gpu.load(machine)
     design = one_choice(designs or (BASELINE,), settings, machine=described, unchecked=unchecked)
     setting = Setting.load(described, technology, [design])
@@ -127,9 +130,10 @@ def command(
         _refuse_launch_options(target, launching, save)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"reading {target}")
-            run = recorded_run(target, unknown_opcodes, choice)
+            run = recorded_run(target, reading, choice)
             profile = register_profile(run)
-        report = {"checked": "trace read completely; a trace contains no outputs to check"}
+        what = "trace" if (reading.kernels, reading.blocks) == (None, None) else "selected part of the trace"
+        report = {"checked": f"{what} read completely; a trace contains no outputs to check"}
     else:
         _refuse_launch_options(target, launching, save)
         workload = find_workload(target)
@@ -257,10 +261,12 @@ def _print(
     run: Run, profile: Profile, residencies: Sequence[Residency], report: dict[str, Any], timing: Row | None
 ) -> None:
     console = output.console()
-    usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0}
+    usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0, NOTE: run.note}
     chosen = {name: value for name, value in run.options.items() if name not in usual or value != usual[name]}
     options = ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
     console.print(f"[bold]{run.name}[/bold] ({options})")
+    if run.note:
+        console.print(f"note: {run.note}", markup=False)
     if "checked" in report:
         console.print(f"[green]✓[/green] {report['checked']}")
     speed = run.warp_instructions / run.seconds / 1e6 if run.seconds else 0

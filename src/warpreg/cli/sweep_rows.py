@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from warpreg.cli import output
+from warpreg.experiments.runs.provenance import NOTE
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.study_file import StudyFile
@@ -62,6 +63,8 @@ def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
         output.print_csv(rows)
     else:
         _print_table([_line(batch, row) for row in rows if "error" not in row])
+        for told in dict.fromkeys(f"{row['workload']}: {row[NOTE]}" for row in rows if NOTE in row):
+            output.console().print(told, style="dim", markup=False)
         if failed:
             _print_failures([_line(batch, row) | {"failed": row["error"]} for row in failed])
     if printing.parquet is not None:

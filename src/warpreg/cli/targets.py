@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from warpreg import simt
 from warpreg.cli.launching import KERNEL_FILES, Launching
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
 
 TARGET = "NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g"
 
@@ -21,14 +22,25 @@ def run_target(
     seed: int,
     choice: CompileChoice,
     max_instructions: int | None,
-    unknown_opcodes: UnknownOpcodes,
+    reading: TraceChoice,
     record: simt.Record,
 ) -> Run:
-    """Run the target, or read its trace.  Raises click.UsageError for a launch of what is no kernel file."""
+    """Run the target, or read its trace.  Raises click.UsageError for a launch of what is no kernel file, and for
+    options of traces with what is none.
+    """
+    check_reading([target], reading)
     if Path(target).suffix in KERNEL_FILES:
         return launching.run(target, launching.arguments(seed), choice, max_instructions, record)
     if launching.is_launch:
         raise click.UsageError(f"--grid, --block and --arg require a .cu or .ptx file, found '{target}'")
     if is_trace(target):
-        return recorded_run(target, unknown_opcodes, choice)
+        return recorded_run(target, reading, choice)
     return run_workload(find_workload(target), size, seed, choice, record, max_instructions)
+
+
+def check_reading(targets: Iterable[str], reading: TraceChoice) -> None:
+    """Raise click.UsageError if options that only a trace has are given for something else."""
+    others = [target for target in targets if not is_trace(target)]
+    if others and (names := reading.needs_trace):
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise click.UsageError(f"{options}: expected a hardware trace (kernelslist.g, .traceg), found '{others[0]}'")

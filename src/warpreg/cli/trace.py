@@ -25,9 +25,9 @@ from warpreg.cli.options import (
 from warpreg.cli.targets import TARGET, run_target
 from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.provenance import NOTE, code_version
 from warpreg.experiments.runs.run import CompileChoice
-from warpreg.experiments.runs.traces import UnknownOpcodes
+from warpreg.experiments.runs.traces import TraceChoice
 from warpreg.report.files import whole
 
 MIB = 1 << 20
@@ -95,7 +95,7 @@ def command(
     seed: int,
     choice: CompileChoice,
     max_instructions: int | None,
-    unknown_opcodes: UnknownOpcodes,
+    reading: TraceChoice,
     unchecked: bool,
     as_json: bool,
 ) -> None:
@@ -128,7 +128,7 @@ def command(
     with out.alone(as_json), out.steps() as progress:
         progress.begin(f"running {target}")
         record = recorded(timed, [design])
-        run = run_target(target, launching, size, seed, choice, max_instructions, unknown_opcodes, record)
+        run = run_target(target, launching, size, seed, choice, max_instructions, reading, record)
         progress.begin(f"timing {design.design.name}")
         registers = run.options.get("registers")
         found = trace(
@@ -155,6 +155,7 @@ def command(
                 "bytes": size_of_file,
                 "cycles": [found.begin, found.end],
                 "run": run.name,
+                **({NOTE: run.note} if run.note else {}),
                 "design": design.design.name,
                 "machine": setting.machine.name,
                 "technology": setting.technology.name,
@@ -166,6 +167,6 @@ def command(
         return
     click.echo(
         f"wrote {path}: cycles {found.begin:,} to {found.end:,}, {found.issued:,} instructions issued, "
-        f"{size_of_file / MIB:.1f} MiB",
+        f"{size_of_file / MIB:.1f} MiB" + (f"; {run.note}" if run.note else ""),
         err=True,
     )

@@ -30,9 +30,9 @@ from warpreg.experiments.runs.by_instruction import ByInstruction, by_instructio
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import Setting
 from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.provenance import NOTE, code_version
 from warpreg.experiments.runs.run import CompileChoice, Run
-from warpreg.experiments.runs.traces import UnknownOpcodes
+from warpreg.experiments.runs.traces import TraceChoice
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
@@ -73,7 +73,7 @@ def command(
     seed: int,
     choice: CompileChoice,
     max_instructions: int | None,
-    unknown_opcodes: UnknownOpcodes,
+    reading: TraceChoice,
     unchecked: bool,
     as_json: bool,
 ) -> None:
@@ -95,7 +95,7 @@ def command(
     with output.alone(as_json), output.steps() as progress:
         progress.begin(f"running {target}")
         record = recorded(timed, choices)
-        run = run_target(target, launching, size, seed, choice, max_instructions, unknown_opcodes, record)
+        run = run_target(target, launching, size, seed, choice, max_instructions, reading, record)
         kernel = _chosen(run, launching.kernel)
         found = []
         for one in choices:
@@ -189,6 +189,8 @@ def _summary(run: Run, difference: Difference, energies: Sequence[tuple[float, f
     """Both designs in a line each."""
     launches = len(run.launches_of(difference.kernel))
     lines = [f"{difference.kernel.name}, {launches} {'launch' if launches == 1 else 'launches'}"]
+    if run.note:
+        lines[0] += f" ({run.note})"
     if others := [kernel.name for kernel in run.kernels if kernel is not difference.kernel]:
         lines[0] += f"; not shown: {', '.join(others)}"
     for place, (label, found) in enumerate(zip(difference.labels, (difference.first, difference.second), strict=True)):
@@ -248,6 +250,7 @@ def _as_dict(run: Run, difference: Difference, setting: Setting) -> dict[str, An
     ]
     return {
         "run": run.name,
+        **({NOTE: run.note} if run.note else {}),
         "kernel": difference.kernel.name,
         "designs": list(difference.labels),
         **({"cycles": [difference.first.cycles, difference.second.cycles]} if timed else {}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
+from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.isa.opcodes import UnknownOpcodes
-from warpreg.sass.listing import LIST_SUFFIX, Copy, read_list
-from warpreg.sass.parse.header import Header
+from warpreg.sass.listing import LIST_SUFFIX, Copy, KernelList, read_list
+from warpreg.sass.parse.header import Header, Replaced
 from warpreg.sass.parse.source import Source
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.first_pass import TraceText
@@ -28,15 +28,18 @@ from warpreg.sass.rebuild.program import Seen
 from warpreg.sass.rebuild.second_pass import Rebuilding
 from warpreg.trace import Trace, TraceWriter
 
+TOLD = 3
+"""Different numbers of headers in a note."""
 IN_MEMORY_BYTES = 1 << 18
 """A path of at most this size is kept in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedLaunch:
-    """One launch of a trace: the reconstructed kernel, its path with addresses, and the header.
+    """One launch of a trace: the reconstructed kernel, its path with addresses, and the header, whose grid is that of
+    the thread blocks that were read.
 
-    ``visits`` uint64[blocks] counts visits of basic blocks; ``digest`` is the SHA-256 of the trace's text.
+    ``visits`` uint64[blocks] counts visits of basic blocks; ``digest`` is the SHA-256 of the text that was read.
     """
 
     header: Header
@@ -50,36 +53,61 @@ class RecordedLaunch:
 @dataclass(frozen=True)
 class Recording:
     """The launches of a list of traces in order, and the copies to the device; ``unknown`` counts executions of opcodes
-    that are in no table and were treated as integer arithmetic."""
+    that are in no table and were treated as integer arithmetic; ``notes`` say what was not read and what took the place
+    of the headers."""
 
     name: str
     launches: tuple[RecordedLaunch, ...]
     copies: tuple[Copy, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
-def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
-    """The traces that a ``kernelslist.g`` lists, or one ``.traceg``.
+def read_recording(path: Path, choice: TraceChoice = AS_RECORDED, registers: int | None = None) -> Recording:
+    """The traces that a ``kernelslist.g`` lists, or one ``.traceg``, or the part of them that is chosen.
 
-    ``unknown`` selects the treatment of opcodes that are in no table.  Raises SassTraceError for a malformed list or
-    trace, for traces of different tracer or binary versions, and for unknown opcodes unless they count as ALU; OSError.
+    ``registers`` of a thread take the place of a number in a header that cannot be right.  Raises SassTraceError for a
+    malformed list or trace, for traces of different tracer or binary versions, for a choice of what is not there, and
+    for unknown opcodes unless they count as ALU; OSError.
     """
-    listed = read_list(path)
+    listed = read_list(path, choice.kernels)
+    given = Replaced(registers, choice.binary_version)
     catalogues: dict[str, Catalogue] = {}
     with tempfile.TemporaryDirectory() as folder:
         texts: list[TraceText] = []
         for trace in listed.traces:
             with (Path(folder) / str(len(texts))).open("wb") as file:
                 like = texts[0].header if texts else None
-                texts.append(TraceText(Source(trace), TraceWriter(file, {}), catalogues, like))
+                writer = TraceWriter(file, {})
+                texts.append(TraceText(Source(trace), writer, catalogues, like, given, choice.blocks))
                 texts[-1].read()
         strangers: Counter[str] = sum((catalogue.unknown() for catalogue in catalogues.values()), Counter())
-        if strangers and unknown == "error":
+        if strangers and choice.unknown_opcodes == "error":
             raise _unknown(catalogues, strangers)
         launches = tuple(_launches(texts, Path(folder)))
     is_list = path.suffix == LIST_SUFFIX
     name = path.absolute().parent.name if is_list else path.name.partition(".traceg")[0]
-    return Recording(name, launches, listed.copies, strangers)
+    return Recording(name, launches, listed.copies, strangers, tuple(_notes(listed, texts, choice, given)))
+
+
+def _notes(listed: KernelList, texts: Sequence[TraceText], choice: TraceChoice, given: Replaced) -> Iterator[str]:
+    """What was not read, and what took the place of the headers."""
+    headers = [text.header for text in texts]
+    if listed.note:
+        yield listed.note
+    if choice.blocks is not None:
+        most = max(header.thread_blocks for header in headers)
+        yield f"blocks {choice.blocks.below(most)} of {_told(header.thread_blocks for header in headers)}"
+    for what, number in (("registers", given.registers), ("binary version", given.binary_version)):
+        written = [dict(header.replaced)[what] for header in headers if what in dict(header.replaced)]
+        if written:
+            yield f"{what} {number} (header: {_told(written)})"
+
+
+def _told(values: Iterable[object]) -> str:
+    """Different values, of many the first ones."""
+    different = list(dict.fromkeys(map(str, values)))
+    return ", ".join(different[:TOLD]) + (" ..." if len(different) > TOLD else "")
 
 
 def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaunch]:
@@ -101,7 +129,19 @@ def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaun
     for number, text in enumerate(texts):
         trace, visits = paths[number]
         kernel = kernels[text.header.kernel]
-        yield RecordedLaunch(text.header, kernel, trace, text.instructions, visits, text.source.digest)
+        _check_registers(text, kernel)
+        yield RecordedLaunch(text.launched, kernel, trace, text.instructions, visits, text.digest)
+
+
+def _check_registers(text: TraceText, kernel: Kernel) -> None:
+    """Raise SassTraceError for a register demand of the user that is less than the registers of the instructions."""
+    demand, used = text.header.registers, kernel.register_count
+    if text.header.has_given_registers and used > demand:
+        written = dict(text.header.replaced).get("registers", "none")
+        raise SassTraceError(
+            f"{text.source.name}: instructions name registers up to R{used - 1}: expected --registers {used} or more in"
+            f" place of the header's {written}, found {demand}"
+        )
 
 
 def _unknown(catalogues: Mapping[str, Catalogue], strangers: Counter[str]) -> SassTraceError:

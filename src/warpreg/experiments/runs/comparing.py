@@ -14,7 +14,7 @@ from warpreg.experiments.runs.counting import How
 from warpreg.experiments.runs.row import Failure, Parameters, Row
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.experiments.runs.stored_row import keep
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.traces import AS_RECORDED, TraceChoice, is_trace, recorded_run
 from warpreg.experiments.runs.worker_process import end_with_parent
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
@@ -31,12 +31,12 @@ class Making:
     choice: CompileChoice
     record: Record
     max_instructions: int | None = None
-    unknown_opcodes: UnknownOpcodes = "error"
+    reading: TraceChoice = AS_RECORDED
 
     def run(self, name: str) -> Run:
         """The run of a workload, or of a trace file."""
         if is_trace(name):
-            return recorded_run(name, self.unknown_opcodes, self.choice)
+            return recorded_run(name, self.reading, self.choice)
         workload = find_workload(name)
         return run_workload(workload, self.size, self.seed, self.choice, self.record, self.max_instructions)
 

@@ -6,7 +6,10 @@ import warpreg
 from warpreg.cache.sources import content_digest
 from warpreg.ir.digest import DIGITS, kernel_digest
 
-__all__ = ["DIGITS", "code_version", "kernel_digest"]
+__all__ = ["DIGITS", "NOTE", "code_version", "kernel_digest"]
+
+NOTE = "note"
+"""The option of a run that says which part of a trace it is, and what took the place of the trace's header."""
 
 
 def code_version() -> str:

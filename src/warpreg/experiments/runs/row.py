@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from warpreg.energy.counts import WARP_REGISTER_BITS
 from warpreg.experiments.runs.parts import Part
+from warpreg.experiments.runs.provenance import NOTE
 from warpreg.experiments.runs.residency import Residency
 from warpreg.ir.html_table import html_table
 
@@ -154,7 +155,8 @@ class Row:
 
     def _repr_html_(self) -> str:
         """Accesses and energy by level, for notebooks."""
-        told = f"{self.elided:.0%} of the MRF accesses elided, energy {self.energy:.2f} of {self.normalized_to}"
+        told = f"{self.note}; " if self.note else ""
+        told += f"{self.elided:.0%} of the MRF accesses elided, energy {self.energy:.2f} of {self.normalized_to}"
         if self.timing is not None:
             told += f", {self.timing.cycles:,.0f} cycles"
         rows = [
@@ -177,6 +179,11 @@ class Row:
             whole_pj=other.energy_pj,
             normalized_to=other.label,
         )
+
+    @property
+    def note(self) -> str:
+        """What part of a trace the run is, and what took the place of the trace's header; empty for a whole run."""
+        return str(self.provenance.options.get(NOTE, ""))
 
     @property
     def band(self) -> tuple[float, float] | None:
@@ -278,6 +285,7 @@ class Row:
             "design": self.design,
             "parameters": dict(self.parameters),
             "warp_instructions": self.warp_instructions,
+            **({NOTE: self.note} if self.note else {}),
         }
         if self.timing is not None:
             flat |= self.timing.as_dict()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.experiments.runs.provenance import kernel_digest
+from warpreg.experiments.runs.provenance import NOTE, kernel_digest
 from warpreg.experiments.runs.residency import Residency, residency
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
@@ -54,7 +54,8 @@ class JoinedPath:
 
 @dataclass(frozen=True)
 class Run:
-    """Launches in order, with their traces; ``options`` make the run repeatable (size, seed, arguments).
+    """Launches in order, with their traces; ``options`` make the run repeatable (size, seed, arguments), one of them
+    may be a `NOTE`.
 
     ``checked`` maps each checked output to the tolerance of its comparison with the reference.  ``copies`` from the
     host are known of recorded traces only.
@@ -74,7 +75,9 @@ class Run:
         size = f", size {self.options['size']}" if "size" in self.options else ""
         launches = f"{len(self.launches)} launch{'es' if len(self.launches) != 1 else ''}"
         kernels = ", ".join(kernel.name for kernel in self.kernels)
-        return f"<Run of {self.name}{size}: {launches} of {kernels}, {self.warp_instructions:,} warp-instructions>"
+        note = f"; {self.note}" if self.note else ""
+        amount = f"{self.warp_instructions:,} warp-instructions"
+        return f"<Run of {self.name}{size}: {launches} of {kernels}, {amount}{note}>"
 
     def _repr_html_(self) -> str:
         """A table of kernels, for notebooks."""
@@ -94,6 +97,11 @@ class Run:
                 for kernel, launches in rows
             ],
         )
+
+    @property
+    def note(self) -> str:
+        """What part of a trace the run is, and what took the place of the trace's header; empty for a whole run."""
+        return str(self.options.get(NOTE, ""))
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -8,29 +8,30 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.provenance import DIGITS, NOTE
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError
-from warpreg.sass.isa.opcodes import UnknownOpcodes
+from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.listing import is_trace
 from warpreg.simt import Launch
 
 if TYPE_CHECKING:
     from warpreg.sass.reader import Recording
 
-__all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
+__all__ = ["AS_RECORDED", "TraceChoice", "export_run", "is_trace", "recorded_run"]
 
 
-def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
-    """The run that a ``kernelslist.g`` or ``.traceg`` file recorded.
+def recorded_run(name: str, reading: TraceChoice = AS_RECORDED, choice: CompileChoice | None = None) -> Run:
+    """The run that a ``kernelslist.g`` or ``.traceg`` file recorded, or the part of it that ``reading`` selects.
 
-    Of ``choice`` only ``registers`` applies: the code is already compiled.  Raises SassTraceError for a malformed file
-    or one with opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another choice, OSError.
+    Of ``choice`` only ``registers`` applies: the code is already compiled.  Raises SassTraceError for a malformed file,
+    for one with opcodes that are in no table (unless they count as ALU) and for a selection of what is not there,
+    RunError for another choice, OSError.
     """
     from warpreg.sass.reader import read_recording  # imported only here: takes half a second
 
     registers = _only_registers(name, choice)
     started = time.perf_counter()
-    recording = read_recording(Path(name), unknown)
+    recording = read_recording(Path(name), reading, registers)
     seconds = (time.perf_counter() - started) / len(recording.launches)
     header = recording.launches[0].header
     options = {
@@ -41,6 +42,8 @@ def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileCh
     }
     if recording.unknown:
         options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
+    if recording.notes:
+        options[NOTE] = "; ".join(recording.notes)
     return Run(recording.name, _launches(recording, seconds), options=options, copies=recording.copies)
 
 
@@ -84,6 +87,7 @@ def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:
 def _only_registers(name: str, choice: CompileChoice | None) -> int | None:
     if choice is None:
         return None
+    choice.options()
     if dataclasses.replace(choice, registers=None) != CompileChoice():
         raise RunError(
             f"{name}: a recorded trace is compiled already; of the compiler's options only --registers applies"

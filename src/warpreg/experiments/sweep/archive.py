@@ -21,7 +21,7 @@ from typing import Any
 
 import warpreg
 from warpreg.cache import store
-from warpreg.experiments.sweep.batch import Batch, package, workload_files
+from warpreg.experiments.sweep.batch import Batch, opened_files, package
 from warpreg.experiments.sweep.cells import FILES, located
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.experiments.sweep.study_file import StudyFile
@@ -54,7 +54,7 @@ def inputs(study: StudyFile, folder: Path) -> Iterable[Path]:
     named = [*parts, *located([*study.machines, *study.technologies], folder)]
     own = [Path(name) for name in named if name.endswith(FILES)]
     for name in located(study.workloads, folder):
-        own += [path.resolve() for path in workload_files(name)]
+        own += [path.resolve() for path in opened_files(name, study.reading)]
     return dict.fromkeys(path for path in own if not path.is_relative_to(Path(warpreg.__file__).parent))
 
 

@@ -24,10 +24,11 @@ from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import find_workload
-from warpreg.experiments.runs.traces import is_trace
+from warpreg.experiments.runs.traces import AS_RECORDED, TraceChoice, is_trace
 from warpreg.experiments.sweep.cells import Cell, Made, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
+from warpreg.sass.listing import read_list
 
 UNUSED = ("cli", "report")
 """Packages that no result depends on."""
@@ -120,7 +121,8 @@ class Keys:
         if made not in self._made:
             latencies = made.choice.latencies
             self._made[made] = {
-                "workload": workload_identity(made.workload),
+                "workload": workload_identity(made.workload, made.reading),
+                "traces": made.reading.as_dict(),
                 "size": made.size,
                 "seed": made.seed,
                 "compile": made.choice.as_dict(),
@@ -155,27 +157,35 @@ def _of_package() -> str:
     return f"{package()[:DIGITS]}-"
 
 
-def workload_identity(name: str) -> tuple[str, ...]:
+def workload_identity(name: str, reading: TraceChoice = AS_RECORDED) -> tuple[str, ...]:
     """The name of a workload; of a user's, also digests of its files.  That of the package is part of the code."""
-    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name))
+    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name, reading))
     return Path(name).name, *digests
 
 
-def workload_files(name: str) -> list[Path]:
-    """The files of a user's workload or of a recorded trace; none of a workload of the package."""
+def workload_files(name: str, reading: TraceChoice = AS_RECORDED) -> list[Path]:
+    """The files of a user's workload, or of the launches of a trace that are selected; none of a workload of the
+    package.
+    """
     if is_trace(name):
-        from warpreg.sass.listing import read_list
-
-        return list(dict.fromkeys([Path(name), *read_list(Path(name)).traces]))
+        return list(dict.fromkeys([Path(name), *read_list(Path(name), reading.kernels).traces]))
     if not name.endswith((".py", ".toml")):
         return []
     return [Path(name), find_workload(name).source, *_data_files(Path(name))]
 
 
+def opened_files(name: str, reading: TraceChoice) -> list[Path]:
+    """The files that a cell of the workload opens: to match a pattern, those of all launches of a trace."""
+    if is_trace(name):
+        return list(dict.fromkeys([Path(name), *read_list(Path(name), reading.kernels).opened]))
+    return workload_files(name)
+
+
 @functools.lru_cache(maxsize=4096)
 def _digest(path: Path, changed_ns: int, size_bytes: int) -> str:
     """The content of a file, which is not read again while its time of change stays."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _data_files(path: Path) -> list[Path]:

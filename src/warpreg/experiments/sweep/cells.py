@@ -14,7 +14,7 @@ from warpreg.experiments.runs.comparing import Making
 from warpreg.experiments.runs.counting import How, Replayed, Timed
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_workload
-from warpreg.experiments.runs.traces import is_trace
+from warpreg.experiments.runs.traces import AS_RECORDED, TraceChoice, is_trace
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Record
@@ -34,16 +34,18 @@ class Made:
     size: str
     seed: int
     choice: CompileChoice
+    reading: TraceChoice = AS_RECORDED
 
     def making(self, record: Record) -> Making:
         """How it is run."""
-        return Making(self.size, self.seed, self.choice, record)
+        return Making(self.size, self.seed, self.choice, record, reading=self.reading)
 
     def as_dict(self) -> dict[str, Any]:
-        """For a row: compile options as far as they are not the defaults."""
+        """For a row: options of the compiler and of traces as far as they are not the defaults."""
         usual = AS_COMPILED.as_dict()
         chosen = {name: value for name, value in self.choice.as_dict().items() if value != usual[name]}
-        return {"size": self.size, "seed": self.seed, "compile": chosen}
+        traces = {"traces": self.reading.as_dict()} if self.reading != AS_RECORDED else {}
+        return {"size": self.size, "seed": self.seed, "compile": chosen, **traces}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def runs_of(study: StudyFile, folder: Path) -> list[Made]:
     """Every combination of workloads, sizes, seeds and compile options."""
     names = workload_names(study, folder)
     choices = list(compile_choices(study))
-    return [Made(*one) for one in itertools.product(names, study.sizes, study.seeds, choices)]
+    return [Made(*one, study.reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
 
 
 def workload_names(study: StudyFile, folder: Path) -> list[str]:

@@ -64,8 +64,8 @@ def _together(
 def _keys(comparison: Comparison, name: str) -> list[str | None]:
     """The key of each design on a workload; None for what is not kept."""
     making = comparison.making
-    made = Made(name, making.size, making.seed, making.choice)
-    limited = making.max_instructions is not None or making.unknown_opcodes != "error"
+    made = Made(name, making.size, making.seed, making.choice, making.reading)
+    limited = making.max_instructions is not None
     if limited or not isinstance(comparison.how, Replayed | Timed) or (name.endswith(FILES) and not is_trace(name)):
         return [None] * len(comparison.designs)
     keys = Keys(comparison.unchecked)

@@ -13,6 +13,9 @@
     [compile]
     address_bits = [32, 64]
 
+    [traces]
+    kernels = "3-5"
+
 A value may stand for a list of one.  A sweep measures every combination; ``parameters`` may also be a list of tables,
 each a grid of its own.  With ``[search]``, a sampler chooses designs and parameters instead.  Paths are relative to the
 folder of the file.
@@ -20,15 +23,21 @@ folder of the file.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE
 from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.toml_files import STRICT, read_toml
+from warpreg.sass import choice
+from warpreg.sass.choice import TraceChoice
+from warpreg.sass.errors import SassTraceError
+from warpreg.sass.isa.opcodes import UnknownOpcodes
+from warpreg.sass.listing import is_trace
 
 
 def _listed(value: Any) -> Any:
@@ -73,12 +82,35 @@ class DesignEntry(Entry):
     parameters: Annotated[list[dict[str, Values]], BeforeValidator(_listed), Field(min_length=1)] = [{}]
 
 
+def _checked_by(parse: Callable[[int | str], object]) -> AfterValidator:
+    """Refuses what ``parse`` refuses."""
+
+    def checked(given: int | str | None) -> int | str | None:
+        try:
+            if given is not None:
+                parse(given)
+        except SassTraceError as error:
+            raise ValueError(str(error)) from None
+        return given
+
+    return AfterValidator(checked)
+
+
 class SampleEntry(Entry):
     """The sample of a timing run, as the options ``--sample-...`` of the commands have it."""
 
     windows: Annotated[int, Field(ge=2)] | None = None
     blocks: Annotated[int, Field(ge=1)] | None = None
     sms: Annotated[int, Field(ge=1)] | None = None
+
+
+class TracesEntry(Entry):
+    """What is read of hardware traces, as the options of the commands have it."""
+
+    unknown_opcodes: UnknownOpcodes = "error"
+    binary_version: Annotated[int | str | None, _checked_by(choice.binary_version)] = None
+    kernels: Annotated[int | str | None, _checked_by(choice.kernels)] = None
+    blocks: Annotated[int | str | None, _checked_by(choice.blocks)] = None
 
 
 class BudgetEntry(Entry):
@@ -108,10 +140,17 @@ class StudyFile(Entry):
     technologies: Names = [DEFAULT_TECHNOLOGY]
     designs: Annotated[list[DesignEntry], Field(min_length=1)]
     compile: dict[str, Annotated[list[bool | int | str], BeforeValidator(_listed), Field(min_length=1)]] = {}
+    traces: TracesEntry = TracesEntry()
     suspend: Literal["never", "static"] = "never"
     cycles: bool = False
     sample: SampleEntry | None = None
     search: SearchEntry | None = None
+
+    @property
+    def reading(self) -> TraceChoice:
+        """What is read of traces."""
+        given = self.traces
+        return choice.trace_choice(given.unknown_opcodes, given.binary_version, given.kernels, given.blocks)
 
 
 def read_study(path: Path) -> StudyFile:
@@ -123,4 +162,9 @@ def read_study(path: Path) -> StudyFile:
         raise SweepError(f"{path}: suspend: cycles = true determines when warps are suspended; give one of them")
     if study.search is not None and (study.search.minimize is None) == (study.search.maximize is None):
         raise SweepError(f"{path}: search: expected one of minimize and maximize")
+    others = [name for name in study.workloads if not is_trace(name)]
+    if others and (names := study.reading.needs_trace):
+        raise SweepError(
+            f"{path}: traces: {', '.join(names)} are of hardware traces only, found workload '{others[0]}'"
+        )
     return study

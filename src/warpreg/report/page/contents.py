@@ -16,7 +16,7 @@ from warpreg.report.page.rankings import rankings
 
 Row = Mapping[str, Any]
 Entry = TypeVar("Entry")
-ELSEWHERE = ("workload", "design", "parameters", "provenance", "residency", "timing")
+ELSEWHERE = ("workload", "design", "parameters", "note", "provenance", "residency", "timing")
 """Keys of a row that are not copied as they are."""
 OF_RUN = ("kernel", "machine", "technology")
 OF_RESULT = ("design", "code")

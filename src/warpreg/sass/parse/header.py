@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from warpreg.sass.errors import SassTraceError
 
 OLDEST_TRACER, NEWEST_TRACER = 3, 6
 OLDEST_BINARY, NEWEST_BINARY = 50, 129
+OLDEST_CODE = 10
+"""sm_10: versions from here to `OLDEST_BINARY` are real, and their code is not supported."""
 MOST_THREAD_BLOCKS = 2**31 - 1
 MOST_THREADS = 1024
+MOST_REGISTERS = 255
 
-ENTRY = re.compile(r"-([a-z_ ]+?) = ?(.*)")
-EXTENT = re.compile(r"\((\d{1,10}),(\d{1,10}),(\d{1,10})\)")
+EXTENT = re.compile(r"\(\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)")
+TRACER, BINARY, REGISTERS = "accelsim tracer version", "binary version", "nregs"
 
 Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """Numbers in place of those of the header, None for none.  ``registers`` is taken if that of the header cannot be
+    right or is missing.
+    """
+
+    registers: int | None = None
+    binary_version: int | None = None
+
+
+AS_WRITTEN = Replaced()
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """One kernel launch.  ``shared_bytes`` is per thread block, ``registers`` per thread; ``binary_version`` is 70 for
-    sm_70; the bases are generic addresses of the windows of shared and local memory, 0 if not in the trace."""
+    sm_70; the bases are generic addresses of the windows of shared and local memory, 0 if not in the trace.
+
+    ``replaced`` are the numbers that the user has given in place of others, by option, with the text of the header
+    ("none" if it has none); ``has_given_registers``: ``registers`` is such a number."""
 
     kernel: str
     kernel_id: int
@@ -36,6 +55,8 @@ class Header:
     local_base: int = 0
     has_source_lines: bool = False
     stream: int = 0
+    replaced: tuple[tuple[str, str], ...] = ()
+    has_given_registers: bool = False
 
     @property
     def thread_blocks(self) -> int:
@@ -52,38 +73,94 @@ class Header:
         return self.block[0] * self.block[1] * self.block[2]
 
 
-def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int) -> Header:
-    """The header from its entries, by key: line and value; ``end`` is its last line.
+def entry(text: str) -> tuple[str, str] | None:
+    """Key and value of a line ``-key = value``, None for another line."""
+    key, sign, value = text.removeprefix("-").partition("=")
+    return (key.strip(), value.strip()) if text.startswith("-") and sign and key.strip() else None
+
+
+def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int, given: Replaced = AS_WRITTEN) -> Header:
+    """The header from its entries, by key: line and value; ``end`` is its last line.  Numbers that are ``given`` take
+    the place of its own.
 
     Raises SassTraceError, with the file ``name`` and the line, for a missing or wrong entry or an unsupported version.
     """
     entries = _Entries(lines, name, end)
-    tracer = entries.number("accelsim tracer version")
+    tracer = entries.number(TRACER)
     if not OLDEST_TRACER <= tracer <= NEWEST_TRACER:
-        raise entries.wrong(
-            "accelsim tracer version",
-            f"traces of tracer versions {OLDEST_TRACER} to {NEWEST_TRACER} are read, this is version {tracer}",
-        )
-    binary = entries.number("binary version")
-    if not OLDEST_BINARY <= binary <= NEWEST_BINARY:
-        raise entries.wrong("binary version", f"expected machine code of sm_50 or later, found sm_{binary}")
-    header = Header(
+        what = f"traces of tracer versions {OLDEST_TRACER} to {NEWEST_TRACER} are read, this is version {tracer}"
+        raise entries.wrong(TRACER, what)
+    registers, binary = _registers(entries, given), _binary_version(entries, given)
+    if isinstance(registers, _Broken) or isinstance(binary, _Broken):
+        raise _explained(entries, [one for one in (registers, binary) if isinstance(one, _Broken)])
+    own = {"registers": entries.own(REGISTERS), "binary version": entries.own(BINARY)}
+    instead = {"registers": given.registers, "binary version": given.binary_version}
+    return Header(
         kernel=entries.text("kernel name"),
         kernel_id=entries.number("kernel id", 0),
         grid=entries.extent("grid dim", MOST_THREAD_BLOCKS, "thread blocks"),
         block=entries.extent("block dim", MOST_THREADS, "threads in a block"),
         shared_bytes=entries.number("shmem", 0),
-        registers=entries.number("nregs", 0),
+        registers=registers,
         binary_version=binary,
         tracer_version=tracer,
         shared_base=entries.number("shmem base_addr", 0),
         local_base=entries.number("local mem base_addr", 0),
         has_source_lines=bool(entries.number("enable lineinfo", 0)),
         stream=entries.number("cuda stream id", 0),
+        replaced=tuple((what, own[what]) for what, one in instead.items() if one is not None and str(one) != own[what]),
+        has_given_registers=given.registers is not None and not _is_demand(entries),
     )
-    if header.registers > 255:
-        raise entries.wrong("nregs", f"a thread has at most 255 registers, found {header.registers}")
-    return header
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """An entry with a number that cannot be right, what is wrong with it, and the option that replaces it."""
+
+    key: str
+    what: str
+    option: str
+
+
+def _is_demand(entries: _Entries) -> bool:
+    """Whether the header has a register demand that can be right."""
+    return 1 <= (entries.value(REGISTERS) or 0) <= MOST_REGISTERS
+
+
+def _registers(entries: _Entries, given: Replaced) -> int | _Broken:
+    if given.registers is not None and not _is_demand(entries):
+        return given.registers
+    found = entries.value(REGISTERS) if REGISTERS in entries.lines else 0
+    if found is not None and found <= MOST_REGISTERS:
+        return found
+    what = entries.no_number(REGISTERS) if found is None else f"a thread has at most 255 registers, found {found}"
+    return _Broken(REGISTERS, what, "registers=N")
+
+
+def _binary_version(entries: _Entries, given: Replaced) -> int | _Broken:
+    if given.binary_version is not None:
+        return given.binary_version
+    found = entries.value(BINARY)
+    if found is None:
+        return _Broken(BINARY, entries.no_number(BINARY), "binary_version=70")
+    if OLDEST_BINARY <= found <= NEWEST_BINARY:
+        return found
+    what = f"expected machine code of sm_{OLDEST_BINARY} or later, found sm_{found}"
+    if OLDEST_CODE <= found < OLDEST_BINARY:
+        raise entries.wrong(BINARY, what)
+    return _Broken(BINARY, what, "binary_version=70")
+
+
+def _explained(entries: _Entries, broken: Sequence[_Broken]) -> SassTraceError:
+    """The error for numbers that a broken tracer wrote, with the call that replaces them."""
+    named = [f"--{one.option.replace('_', '-').replace('=', ' ')}" for one in broken]
+    call = f"read_trace(..., {', '.join(one.option for one in broken)})"
+    wrong = "; ".join(one.what for one in broken)
+    return entries.wrong(
+        broken[0].key,
+        f"{wrong}; a tracer built for another NVBit writes such headers: give the right numbers with {' '.join(named)},"
+        f" in Python {call}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +173,37 @@ class _Entries:
         line = self.lines[key][0] if key in self.lines else self.end
         return SassTraceError(f"{self.name}:{line}: {what}")
 
-    def text(self, key: str) -> str:
+    def own(self, key: str) -> str:
+        """The text of an entry, "none" for one that is missing or empty."""
+        return self.lines.get(key, (0, ""))[1] or "none"
+
+    def no_number(self, key: str) -> str:
+        """What is wrong with an entry that should be a number."""
         if key not in self.lines:
-            raise self.wrong(key, f"the header has no entry '-{key} = ...'")
-        return self.lines[key][1].strip()
+            return f"the header has no entry '-{key} = ...'"
+        if not self.lines[key][1]:
+            return f"the header has '-{key} =' without a value"
+        return f"expected a number for '{key}', found '{self.lines[key][1]}'"
+
+    def text(self, key: str) -> str:
+        if not self.lines.get(key, (0, ""))[1]:
+            raise self.wrong(key, self.no_number(key))
+        return self.lines[key][1]
+
+    def value(self, key: str) -> int | None:
+        """The number of an entry; None if it has none, or none of 64 bits."""
+        try:
+            number = int(self.lines.get(key, (0, ""))[1].split()[0], 0)
+        except (ValueError, IndexError):
+            return None
+        return number if 0 <= number < 1 << 64 else None
 
     def number(self, key: str, default: int | None = None) -> int:
         if key not in self.lines and default is not None:
             return default
-        text = self.text(key).split()
-        try:
-            number = int(text[0], 0) if text else -1
-        except ValueError:
-            number = -1
-        if not 0 <= number < 1 << 64:
-            raise self.wrong(key, f"expected a number for '{key}', found '{self.text(key)}'")
+        number = self.value(key)
+        if number is None:
+            raise self.wrong(key, self.no_number(key))
         return number
 
     def extent(self, key: str, most: int, what: str) -> Extent:

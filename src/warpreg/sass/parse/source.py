@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import codecs
 import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,21 +26,17 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self._path = path
-        self._hash = hashlib.sha256()
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the text read so far, before compression."""
-        return self._hash.hexdigest()
 
     def pieces(self) -> Iterator[bytes]:
-        """Whole lines, about a megabyte at a time, without the padding; the last line ends with a line feed too.
+        """Whole lines, about a megabyte at a time, without the padding and a byte order mark; the last line ends with
+        a line feed too.
 
         Raises SassTraceError for a damaged or truncated compressed file, and OSError.
         """
-        rest = b""
+        rest, is_first = b"", True
         for data in self._decompressed():
-            self._hash.update(data)
+            if is_first:
+                data, is_first = data.removeprefix(codecs.BOM_UTF8), False
             whole, feed, tail = (rest + data).rpartition(b"\n")
             if len(tail) > LONGEST_LINE:
                 raise SassTraceError(f"{self.name}: a line of more than {LONGEST_LINE} characters is not of a trace")

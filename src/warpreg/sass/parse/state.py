@@ -76,6 +76,8 @@ class Phase(enum.IntEnum):
     WARP = 4
     """After a warp's number."""
     INSTRUCTIONS = 5
+    SKIPPED = 6
+    """In a thread block that is not selected."""
 
 
 class Sites(NamedTuple):

@@ -4,8 +4,10 @@ instructions.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from warpreg.ir.errors import Location
 from warpreg.jit.recipe import compiled, read_only
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.parse.header import NEWEST_TRACER, Header
+from warpreg.sass.parse.header import AS_WRITTEN, NEWEST_TRACER, Header, Replaced
 from warpreg.sass.parse.line import parse_line
 from warpreg.sass.parse.scan import LANES, scan
 from warpreg.sass.parse.source import PADDING, Source
@@ -22,6 +24,7 @@ from warpreg.sass.parse.state import At, Phase, Stop
 from warpreg.sass.parse.structure import Structure
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.walk import PREVIOUS, THREADS, new_state, observe
+from warpreg.sass.selection import Selection
 from warpreg.trace import Stream, TraceWriter
 
 BUFFER_WORDS = 1 << 16
@@ -32,11 +35,18 @@ class TraceText:
     """One trace in the first pass: `read` writes its steps and address records to ``steps``.
 
     ``catalogues`` contains the static instructions of kernels, by name; ``catalogue`` is that of this kernel after the
-    header.  ``like`` is the header of another trace of the same list, whose versions must be equal.
+    header.  ``like`` is the header of another trace of the same list, whose versions must be equal.  Numbers that are
+    ``given`` take the place of those of the header; ``blocks`` are the thread blocks that are read, None for all.
     """
 
     def __init__(
-        self, source: Source, steps: TraceWriter, catalogues: dict[str, Catalogue], like: Header | None = None
+        self,
+        source: Source,
+        steps: TraceWriter,
+        catalogues: dict[str, Catalogue],
+        like: Header | None = None,
+        given: Replaced = AS_WRITTEN,
+        blocks: Selection | None = None,
     ) -> None:
         self.source = source
         self.catalogue = Catalogue()
@@ -51,12 +61,24 @@ class TraceText:
         self._addresses = np.zeros(BUFFER_WORDS, np.uint32)
         self._lanes, self._values = np.zeros(LANES, np.int64), np.zeros(LANES, np.uint64)
         self._compiled_scan = compiled(scan, self._scan_arguments(read_only(np.zeros(0, np.uint8)), 0))
-        self._structure = Structure(source.name, self._state, self._steps)
+        self._hash = hashlib.sha256()
+        self._structure = Structure(source.name, self._state, self._steps, given, blocks)
 
     @property
     def header(self) -> Header:
         """Parameters of the launch; available after the header has been read."""
         return self._structure.header
+
+    @property
+    def launched(self) -> Header:
+        """The same with a grid of the thread blocks that are read, in a row unless they are all."""
+        count = self._structure.thread_blocks
+        return self.header if count == self.header.thread_blocks else replace(self.header, grid=(count, 1, 1))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text that is read, before compression."""
+        return self._hash.hexdigest()
 
     @property
     def instructions(self) -> int:
@@ -69,9 +91,12 @@ class TraceText:
         return -(-int(self._state[At.LOCAL_TOP]) // LOCAL_UNIT) * LOCAL_UNIT
 
     def read(self) -> None:
-        """Read the whole trace.  Raises SassTraceError with file and line, and OSError."""
+        """Read the trace, up to the last thread block that is wanted.  Raises SassTraceError with file and line, and
+        OSError."""
         for piece in self.source.pieces():
             self._read_piece(piece)
+            if self._structure.is_complete:
+                break
         with self._placed():
             self._structure.end()
         self._state[At.COPY] = -1
@@ -82,12 +107,15 @@ class TraceText:
         self._steps = self._addresses = self._structure.steps = np.zeros(0, np.uint32)
 
     def _read_piece(self, piece: bytes) -> None:
-        text = np.frombuffer(piece + PADDING, np.uint8)
+        text, read_from = np.frombuffer(piece + PADDING, np.uint8), 0
         self._state[At.TEXT] = 0
-        while True:
+        while not self._structure.is_complete:
+            if self._structure.phase == Phase.SKIPPED:
+                self._hash.update(text[read_from : self._state[At.TEXT]].data)
+                read_from = self._skip(piece)
             stop = self._scan(text, len(piece))
             if stop == Stop.END:
-                return
+                break
             if stop == Stop.FULL:
                 self._flush()
                 continue
@@ -101,6 +129,15 @@ class TraceText:
                     self._state[At.LINE] += 1
                 else:
                     self._learn(line, stop == Stop.NEW)
+        self._hash.update(text[read_from : self._state[At.TEXT]].data)
+
+    def _skip(self, piece: bytes) -> int:
+        """Go past thread blocks that are not selected; returns where the text goes on."""
+        start = int(self._state[At.TEXT])
+        end = self._structure.skip(piece, start)
+        self._state[At.TEXT] = end
+        self._state[At.LINE] += piece.count(b"\n", start, end)
+        return end
 
     def _scan(self, text: NDArray[np.uint8], end: int) -> int:
         return int(self._compiled_scan(*self._scan_arguments(text, end)))

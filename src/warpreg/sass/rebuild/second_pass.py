@@ -43,7 +43,7 @@ class Rebuilding:
 
         Raises OSError.
         """
-        header, layout = text.header, self._layout()
+        header, layout = text.launched, self._layout()
         written = TraceWriter(
             file,
             {"kernel": header.kernel, "grid": header.grid, "block": header.block, "blocks": len(self._blocks)},
