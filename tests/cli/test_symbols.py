@@ -220,7 +220,7 @@ KERNELS = {
     ),
     "an array that nobody reads": (
         ".param .b8 p[40], .param .u64 out) { ld.param.u64 %rd1, [out];",
-        "struct:u8:40:zeros --arg buffer:f32:1024",
+        "u8:40:zeros --arg buffer:f32:1024",
     ),
     "padding": (
         ".param .align 16 .b8 p[32]) { ld.param.u8 %r1, [p]; ld.param.u64 %rd1, [p+8]; ld.param.s16 %r1, [p+24];",
@@ -258,3 +258,14 @@ def test_the_example_of_the_message_runs_as_it_is_printed(
     assert example is not None
     assert example[1].endswith(f"--kernel k --grid 4 --block 256 --arg {spec}")
     assert main(shlex.split(example[1])) == 0
+
+
+def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = str(Path(__file__).parent / "data" / "filter.ptx")
+    monkeypatch.chdir(tmp_path)
+    signal = "struct:buffer:f32:1000:arange,buffer:f32:1000,s32:1000,f32:900"
+    launch = ["--grid", "4", "--block", "256", "--arg", signal, "--symbol", "taps=f32:0.25,0.5,0.25"]
+    assert main(["run", kernel, *launch, "--save", "0.1=y.npy", "--save", "limited=limited.npy"]) == 0
+    # The filter of a ramp is the ramp; at its ends, a sample stands for its neighbour. 901 to 999 are above 900.
+    assert np.load("y.npy").tolist() == [0.25, *range(1, 901), *[900] * 99]
+    assert int(np.load("limited.npy")) == 99

@@ -106,6 +106,7 @@ def test_the_content_of_a_variable_has_its_type() -> None:
         ("w", F32(1), "variable 'w': expected 16 bytes, found 4; a structure takes its fields"),
         ("w", 1, "variable 'w': expected 16 bytes, found int; a structure takes its fields"),
         ("w", bytes(15), "variable 'w': expected 16 bytes, found 15"),
+        ("scale", bytes(5), "variable 'scale': expected 4 bytes, found 5"),
         ("record", Structure(F32(1), F32(2)), "expected 16 bytes, aligned to 8, found 8: f32[2] at 0"),
         ("scale", S32(1), "variable 'scale': expected f32, found s32"),
         ("scale", np.zeros(1, np.int32), "variable 'scale': expected f32, found s32"),
@@ -163,7 +164,7 @@ def test_a_constant_that_the_host_filled_is_not_told(way: str) -> None:
     device = Device(MODULE)
     for name, size in (("w", 16), ("scale", 4), ("ns::v", 16)):
         if way == "fill":
-            device.fill(name, bytes(size) if name != "scale" else 0)
+            device.fill(name, bytes(size))
         elif way == "assign":
             device.assign(name, np.zeros(1, np.uint8))
         else:

@@ -40,6 +40,8 @@ def example_argument(function: Function, parameter: Variable) -> str:
     pointers = _pointers(function, loads)
     own = {one.word[1]: one.type for one in loads if one.word[0] == parameter.name}
     buffer = f"buffer:f32:{THREADS * max(4, _widest(function)) // 4}"
+    if parameter.dimensions and not own:
+        return _zeros(parameter.bytes)
     if parameter.dimensions:
         return "struct:" + ",".join(_fields(parameter, own, pointers, buffer))
     is_pointer = (parameter.name, 0) in pointers or "ptr" in {q.lstrip(".") for q in parameter.qualifiers}

@@ -66,7 +66,7 @@ class Variables:
         slot = Parameter(name, variable.type, 0, variable.bytes, alignment=variable.natural_alignment)
         try:
             _expect_type(variable, value)
-            if isinstance(value, np.ndarray):
+            if isinstance(value, (np.ndarray, bytes, bytearray)):
                 data = raw(value)
             else:
                 data = Conversion(self._memory, self._textures, self._module.address_size).bytes_of(slot, value)
