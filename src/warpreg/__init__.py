@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from warpreg.api import figure as figure
     from warpreg.api import read_trace as read_trace
     from warpreg.api import run as run
+    from warpreg.api import struct as struct
     from warpreg.api import surface as surface
     from warpreg.api import sweep as sweep
     from warpreg.api import texture as texture
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "figure", "read_trace", "run", "surface", "sweep", "texture",
-    "write_trace",
+    "BoundKernel", "Program", "Run", "compare", "compile", "figure", "read_trace", "run", "struct", "surface", "sweep",
+    "texture", "write_trace",
 )  # fmt: skip
 
 

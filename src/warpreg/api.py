@@ -7,23 +7,19 @@ warpreg.compare(run, designs=["mrf", "rfc"])
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments.runs import comparison, traces
 from warpreg.experiments.runs import run as runs
+from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.ir.errors import WarpregError
@@ -53,19 +49,16 @@ __all__ = [
     "figure",
     "read_trace",
     "run",
+    "struct",
     "surface",
     "sweep",
     "texture",
     "write_trace",
 ]
 
+struct = simt.Structure
 texture = TextureArgument
 surface = SurfaceArgument
-
-
-class ArgumentError(WarpregError):
-    """An invalid argument of a kernel call."""
-
 
 DEFAULT_LIMITS = {"stack_bytes": simt.STACK_BYTES, "heap_bytes": simt.HEAP_BYTES}
 
@@ -136,74 +129,45 @@ class BoundKernel:
 
     def __call__(
         self,
-        *arguments: NDArray[Any] | float | np.generic | TextureArgument | SurfaceArgument,
+        *arguments: Argument,
         max_instructions: int | None = None,
         references: Mapping[str, TextureArgument | SurfaceArgument] | None = None,
+        symbols: Mapping[str, Argument] | None = None,
+        read: Sequence[str] = (),
         stack_bytes: int = simt.STACK_BYTES,
         heap_bytes: int = simt.HEAP_BYTES,
     ) -> Run:
         """Run to completion; arrays are copied in, and modified arrays are copied back in place.
 
-        An array that is passed twice is one buffer.  ``references`` binds the module's texture and surface references
-        by name.  ``max_instructions`` ends a runaway kernel with an error.  ``stack_bytes`` is a thread's stack for
-        recursion and ``alloca``, ``heap_bytes`` the size of the ``malloc`` heap.
+        An array that is passed twice is one buffer.  A structure by value is a `struct`, a NumPy record, ``bytes`` or a
+        ctypes structure.  ``symbols`` fills ``__constant__`` and ``__device__`` variables by name: with numbers,
+        arrays (their contents; those of ``__device__`` variables are copied back), structures, or ``struct(array)`` for
+        a pointer to an array.  ``read`` names ``__device__`` variables that the outputs of the run also contain.
+        ``references`` binds the module's texture and surface references by name.  ``max_instructions`` ends a runaway
+        kernel with an error.  ``stack_bytes`` is a thread's stack for recursion and ``alloca``, ``heap_bytes`` the size
+        of the ``malloc`` heap.
         """
         program, name = self.kernel.program, self.kernel.name
         limits = {"stack_bytes": stack_bytes, "heap_bytes": heap_bytes}
         device = simt.Device(
             program.module, program.choice.options(), program.record, stack_bytes=stack_bytes, heap_bytes=heap_bytes
         )
-        buffers: dict[int, simt.Buffer] = {}
-        values = [self._bind(device, buffers, place, argument) for place, argument in enumerate(arguments)]
-        bound = references or {}
-        identity = {"arguments": _arguments_digest((*arguments, *bound, *bound.values()))}
-        objects = {reference: given.on(device) for reference, given in bound.items()}
-        for reference, made in objects.items():
-            device.bind(reference, made)
+        bound, filled = references or {}, symbols or {}
+        identity = {"arguments": digest((*arguments, *bound, *bound.values(), *filled, *filled.values()))}
+        arrays = HostArrays(device, name)
+        values = arrays.arguments(arguments)
+        arrays.bind(bound)
+        arrays.fill(filled)
+        arrays.read(read)
         device.launch(
             name, self.grid, self.block, *values, shared_bytes=self.shared_bytes, max_instructions=max_instructions
         )
-        outputs = {}
-        for place, argument in enumerate(arguments):
-            if isinstance(argument, np.ndarray):
-                outputs[f"argument {place}"] = self._copy_back(buffers[id(argument)], argument, f"argument {place}")
-            elif isinstance(argument, SurfaceArgument):
-                surface = values[place]
-                assert isinstance(surface, simt.Surface)
-                outputs[f"argument {place}"] = self._copy_back(surface.buffer, argument.array, f"argument {place}")
-        for reference, made in objects.items():
-            given = bound[reference]
-            if isinstance(made, simt.Surface) and isinstance(given, SurfaceArgument):
-                outputs[reference] = self._copy_back(made.buffer, given.array, reference)
+        outputs = arrays.copy_back()
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         configuration |= {} if limits == DEFAULT_LIMITS else limits
         return Run(
             source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
         )
-
-    def _bind(self, device: simt.Device, buffers: dict[int, simt.Buffer], place: int, argument: object) -> object:
-        if isinstance(argument, np.ndarray):
-            if argument.dtype.hasobject or argument.size == 0:
-                what = "an empty array" if argument.size == 0 else f"an array of {argument.dtype}"
-                raise ArgumentError(f"{self.kernel.name}: argument {place} is {what}, which has no device memory")
-            if id(argument) not in buffers:
-                buffers[id(argument)] = device.upload(argument)
-            return buffers[id(argument)]
-        if isinstance(argument, (TextureArgument, SurfaceArgument)):
-            return argument.on(device)
-        if isinstance(argument, (bool, int, float, np.generic)):
-            return argument
-        raise ArgumentError(
-            f"{self.kernel.name}: argument {place} is a {type(argument).__name__}, expected a NumPy array or a number"
-        )
-
-    def _copy_back(self, buffer: simt.Buffer, array: NDArray[Any], what: str) -> NDArray[Any]:
-        found = buffer.download()
-        if array.flags.writeable:
-            array[...] = found
-        elif found.tobytes() != np.ascontiguousarray(array).tobytes():
-            raise ArgumentError(f"{self.kernel.name}: the kernel wrote to {what}, a read-only array")
-        return found
 
 
 def compile(
@@ -406,17 +370,3 @@ def _runs(given: object) -> list[Run]:
 
 def _extent(extent: Extent) -> list[int]:
     return [extent] if isinstance(extent, int) else list(extent)
-
-
-def _arguments_digest(arguments: Sequence[object]) -> str:
-    digest = hashlib.sha256()
-    for argument in arguments:
-        if isinstance(argument, (TextureArgument, SurfaceArgument)):
-            digest.update(str(argument).encode())
-            levels = [argument.array] if isinstance(argument.array, np.ndarray) else argument.array
-            digest.update(_arguments_digest(levels).encode())
-            continue
-        array = np.ascontiguousarray(np.asarray(argument))
-        digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()[:DIGITS]

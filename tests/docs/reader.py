@@ -32,7 +32,7 @@ SMALLER = {
 }
 """What makes a command quick, where `--size tiny -j 1` does not."""
 PLACEHOLDER = re.compile(r"^[A-Z]")
-PTX = "saxpy.ptx"
+PTX = ("saxpy.ptx", "filter.ptx")
 
 
 @dataclass
@@ -50,17 +50,18 @@ class Reader:
         for name in ("saxpy.cu", "my_design.py"):
             shutil.copy(examples / name, self.folder)
         for folder in (self.folder, self.folder / "examples"):
-            shutil.copy(ROOT / "tests" / "cli" / "data" / PTX, folder)
+            for name in PTX:
+                shutil.copy(ROOT / "tests" / "cli" / "data" / name, folder)
         sweeping = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
         for block in blocks_of(sweeping):
             if block.note("file") == "entries.toml":
                 block.write(self.folder)
-        self._prepare_versions((ROOT / "tests" / "cli" / "data" / PTX).read_text(encoding="utf-8"))
+        self._prepare_versions((ROOT / "tests" / "cli" / "data" / PTX[0]).read_text(encoding="utf-8"))
         (self.folder / "traces" / "vectoradd").mkdir(parents=True)
         write_vector_add(self.folder / "traces" / "vectoradd", 300)
         if not has_compiler():
-            launches = self.folder / "examples" / "saxpy.toml"
-            launches.write_text(with_ptx(launches.read_text(encoding="utf-8")), encoding="utf-8")
+            for launches in (self.folder / "examples").glob("*.toml"):
+                launches.write_text(with_ptx(launches.read_text(encoding="utf-8")), encoding="utf-8")
 
     def _prepare_versions(self, ptx: str) -> None:
         """Two versions of a kernel, and its launches: without the fused multiply-add, it has one instruction more."""
@@ -193,4 +194,6 @@ def has_compiler() -> bool:
 
 def with_ptx(text: str) -> str:
     """The example with its PTX, which is the same kernel, in place of its source."""
-    return text.replace("saxpy.cu", PTX)
+    for name in PTX:
+        text = text.replace(name.replace(".ptx", ".cu"), name)
+    return text

@@ -9,6 +9,7 @@ import pytest
 from tests.simt.programs import Runner, prepare, words
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW
+from warpreg.ir.errors import UnknownNameError
 from warpreg.simt import Device
 
 
@@ -179,7 +180,7 @@ def test_initialisers_of_module_variables() -> None:
     assert content(device, "unset", "u8") == [0, 0]
     assert content(device, "where", "u8") == [address, address + 4, device.variable("pairs").address + 2]
     assert content(device, "split", "u1") == [address & 0xFF, address >> 8 & 0xFF, address >> 24 & 0xFF]
-    with pytest.raises(KeyError):
+    with pytest.raises(UnknownNameError, match="no module variable named 'nothing'"):
         device.variable("nothing")
 
 

@@ -12,7 +12,8 @@ import pytest
 from warpreg.cli import main
 from warpreg.experiments.runs.run import run_workload
 from warpreg.workloads import CheckError
-from warpreg.workloads.description import DescriptionError, load_description
+from warpreg.workloads.description import load_description
+from warpreg.workloads.launch_file import DescriptionError
 
 PTX = """
 .version 8.0

@@ -126,8 +126,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         usage.show()
         return USAGE
     except click.ClickException as usage:
-        where = f" (see '{usage.ctx.command_path} --help')" if isinstance(usage, click.UsageError) and usage.ctx else ""
-        return _complain(usage.format_message() + where, usage.exit_code)
+        where = f"(see '{usage.ctx.command_path} --help')" if isinstance(usage, click.UsageError) and usage.ctx else ""
+        message = usage.format_message()
+        gap = "" if not where or message.endswith("\n") else " "
+        return _complain(f"{message}{gap}{where}", usage.exit_code)
     except InterruptedCodeError as error:
         return _complain(str(error), INTERRUPTED)
     except WarpregError as error:

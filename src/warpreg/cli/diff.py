@@ -144,7 +144,7 @@ class _Side:
         self.is_file = Path(target).suffix in KERNEL_FILES
         self._launching = launching
         if launching.is_launch and (launches or not (self.is_file and Path(other).suffix in KERNEL_FILES)):
-            raise click.UsageError("--grid, --block and --arg are for two kernel files without --launches")
+            raise click.UsageError("--grid, --block, --arg and --symbol are for two kernel files without --launches")
         own = [one for one in (launches, target, other) if one and Path(one).suffix not in KERNEL_FILES]
         self._workload = find_workload(own[0]) if own else None
         self._code = None if self.is_file else find_workload(target)
@@ -165,7 +165,7 @@ class _Side:
             except UnknownNameError as error:
                 raise WarpregError(f"{self.target} with the launches of {self._workload.name}: {error}") from error
         elif self._launching.is_launch:
-            run = self._launching.run(self.target, self._launching.arguments(seed), choice, max_instructions, record)
+            run = self._launching.run(self.target, self._launching.values(seed), choice, max_instructions, record)
         return Version(self._kernels(module, choice, run), run)
 
     def _kernels(self, module: Module, choice: CompileChoice, run: Run | None) -> dict[str, Any]:

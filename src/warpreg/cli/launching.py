@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
-from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.cli.arguments import Argument, SymbolValue, parse_argument, parse_extent, parse_symbols
+from warpreg.cli.example_arguments import example_argument
 
 if TYPE_CHECKING:
     from warpreg import api, simt
     from warpreg.experiments.runs.run import CompileChoice, Run
+    from warpreg.ir.module import Variable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 KERNEL_FILES = (".cu", ".ptx")
@@ -22,13 +26,14 @@ KERNEL_FILES = (".cu", ".ptx")
 
 @dataclass(frozen=True)
 class Launching:
-    """One launch as it was given; ``specs`` are the arguments in the syntax of `warpreg.cli.arguments`."""
+    """One launch as it was given: ``specs`` are the arguments, ``symbols`` the variables to fill."""
 
     kernel: str | None
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None
     shared_bytes: int
     specs: tuple[str, ...]
+    symbols: tuple[str, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -38,46 +43,70 @@ class Launching:
     @property
     def is_launch(self) -> bool:
         """Whether more than the kernel is given."""
-        return bool(self.grid or self.block or self.specs)
+        return bool(self.grid or self.block or self.specs or self.symbols)
 
-    def arguments(self, seed: int) -> list[Argument]:
-        """The arguments, with new buffers; raises click.BadParameter."""
+    def values(self, seed: int) -> LaunchValues:
+        """The arguments and variables, with new buffers; raises click.BadParameter."""
         generator = np.random.default_rng(seed)
-        return [parse_argument(text, generator) for text in self.specs]
+        arguments = [parse_argument(text, generator) for text in self.specs]
+        return LaunchValues(arguments, parse_symbols(self.symbols, generator))
 
     def run(
         self,
         target: str,
-        arguments: Sequence[Argument],
+        values: LaunchValues,
         choice: CompileChoice,
         max_instructions: int | None,
         record: simt.Record,
+        read: Sequence[str] = (),
     ) -> Run:
-        """Launch a kernel of the file.  Raises click.UsageError for a launch that is not complete."""
+        """Launch a kernel of the file; ``read`` names variables that the run's outputs contain, too.
+
+        Raises click.UsageError for a launch that is not complete.
+        """
         from warpreg import api
 
         program = api.Program(api.load_module(target), choice, record)
         name = program.module.kernel_name(self.kernel) if self.kernel else _only_kernel(target, program)
-        self._expect_launch(target, program, name, len(arguments))
+        self._expect_launch(target, program, name, len(values.arguments))
         assert self.grid is not None
         assert self.block is not None
         bound = program[name][self.grid, self.block, self.shared_bytes]
-        return bound(*(argument.value for argument in arguments), max_instructions=max_instructions)
+        symbols = {name: symbol.value for name, symbol in values.symbols.items()}
+        arguments = (argument.value for argument in values.arguments)
+        return bound(*arguments, max_instructions=max_instructions, symbols=symbols, read=read)
 
     def _expect_launch(self, target: str, program: api.Program, name: str, arguments: int) -> None:
-        parameters = program.module.function(name).parameters
+        function = program.module.function(name)
+        parameters = function.parameters
         if self.grid and self.block and arguments == len(parameters):
             return
-        specs = [
-            f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}"
-            for p in parameters
-        ]
-        example = " ".join(["--grid 4", "--block 256", *specs])
-        expected = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
+        specs = [f"--arg {example_argument(function, one)}" for one in parameters]
+        words = ["warpreg run", shlex.quote(target), "--kernel", shlex.quote(name), "--grid 4 --block 256", *specs]
+        expected = ", ".join(f"{one.name.removeprefix(name + '_')} ({_size(one)})" for one in parameters) or "none"
         raise click.UsageError(
             f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
-            f"found {arguments}.\nExample: warpreg run {target} --kernel {name} {example}"
+            f"found {arguments}.\nExample: {' '.join(words)}\n"
         )
+
+
+@dataclass(frozen=True)
+class LaunchValues:
+    """The arguments of a launch, and the variables that are filled before it."""
+
+    arguments: list[Argument]
+    symbols: dict[str, SymbolValue]
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, NDArray[Any]]]:
+        """Arrays that a launch may change, each with its text, by place: ``1``, ``0.2`` in a structure, or the name of
+        a variable."""
+        given = [(str(place), one) for place, one in enumerate(self.arguments)] + [*self.symbols.items()]
+        return {f"{name}{place}": (one.text, array) for name, one in given for place, array in one.arrays.items()}
+
+
+def _size(parameter: Variable) -> str:
+    return f"{parameter.bytes} bytes" if parameter.dimensions else str(parameter.type)
 
 
 def _only_kernel(target: str, program: api.Program) -> str:
@@ -89,7 +118,8 @@ def _only_kernel(target: str, program: api.Program) -> str:
 
 
 def launch_options(function: Function) -> Function:
-    """``--kernel``, ``--grid``, ``--block``, ``--shared-bytes`` and ``--arg``; the command receives ``launching``."""
+    """``--kernel``, ``--grid``, ``--block``, ``--shared-bytes``, ``--arg`` and ``--symbol``; the command receives
+    ``launching``."""
 
     @functools.wraps(function)
     def command(
@@ -99,9 +129,10 @@ def launch_options(function: Function) -> Function:
         block: tuple[int, ...] | None,
         shared_bytes: int,
         arguments: tuple[str, ...],
+        symbols: tuple[str, ...],
         **named: Any,
     ) -> Any:
-        return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments), **named)
+        return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments, symbols), **named)
 
     options = (
         click.option("--kernel", help="Name of the kernel, if the file has several."),
@@ -119,7 +150,18 @@ def launch_options(function: Function) -> Function:
             multiple=True,
             metavar="SPEC",
             help="Next kernel argument: TYPE:VALUE, buffer:TYPE:SHAPE[:FILL] or file:PATH.npy. FILL is zeros, ones, "
-            "arange, random or a number. Repeat for each argument.",
+            "arange, random or a number. By value: TYPE:VALUE,VALUE,... or TYPE:SHAPE:FILL (an array), bytes:HEX or "
+            "bytes:FILE, struct:FIELD,FIELD,... with arguments as fields, [FIELD,...] a structure inside. Repeat for "
+            "each argument.",
+        ),
+        click.option(
+            "--symbol",
+            "symbols",
+            multiple=True,
+            metavar="NAME=SPEC",
+            help="Fill a __constant__ or __device__ variable before the launch: TYPE:VALUE, TYPE:VALUE,VALUE,..., "
+            "TYPE:SHAPE:FILL, file:PATH.npy, bytes:HEX or struct:FIELD,...; buffer:TYPE:SHAPE[:FILL] fills a pointer. "
+            "Repeat for each variable.",
         ),
     )
     for option in reversed(options):

@@ -13,11 +13,10 @@ from rich.table import Table
 from warpreg import gpu
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
-from warpreg.cli.arguments import Argument
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, Launching, LaunchValues, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -48,8 +47,9 @@ FIRST_ELEMENTS = 6
 @click.option(
     "--save",
     multiple=True,
-    metavar="N=FILE.npy",
-    help="Write buffer argument N (counted from 0) to a file after the run.",
+    metavar="N|NAME=FILE.npy",
+    help="Write a buffer to a file after the run: argument N (counted from 0), N.F of field F of a structure, or a "
+    "__device__ variable by its name.",
 )
 @click.option(
     "--machine",
@@ -118,13 +118,15 @@ def command(
     setting.check([design])
     record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:
-        given = launching.arguments(seed)
+        given = launching.values(seed)
+        saved = _saved(given, save)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = launching.run(target, given, choice, max_instructions, record)
+            read = [name for name, _ in saved if name not in given.arrays]
+            run = launching.run(target, given, choice, max_instructions, record, read)
             progress.begin("reading the path")
             profile = register_profile(run)
-        _save(given, save)
+        _write(given, run, saved)
         report = _file_report(given)
     elif is_trace(target):
         _refuse_launch_options(target, launching, save)
@@ -181,26 +183,36 @@ def _checked(run: Run) -> str:
 def _refuse_launch_options(target: str, launching: Launching, save: tuple[str, ...]) -> None:
     if launching.is_given or save:
         raise click.UsageError(
-            f"--kernel, --grid, --block, --arg and --save require a .cu or .ptx file; "
+            f"--kernel, --grid, --block, --arg, --symbol and --save require a .cu or .ptx file; "
             f"'{target}' is a workload or a trace and defines its own launches"
         )
 
 
-def _save(arguments: list[Argument], save: tuple[str, ...]) -> None:
-    for text in save:
-        number, _, path = text.partition("=")
-        if not number.isdigit() or not path or int(number) >= len(arguments) or not arguments[int(number)].is_buffer:
-            raise click.UsageError(f"--save {text}: expected N=FILE.npy, with N the number of a buffer argument")
-        with whole(Path(path)) as unfinished, unfinished.open("wb") as file:
-            np.save(file, np.asarray(arguments[int(number)].value))
+def _saved(given: LaunchValues, save: tuple[str, ...]) -> list[tuple[str, Path]]:
+    """What to write into which file.  Raises click.UsageError for an argument that is no buffer."""
+    named = [text.partition("=") for text in save]
+    for (name, _, path), text in zip(named, save, strict=True):
+        is_place = name.replace(".", "").isdigit()
+        if not name or not path or (is_place and name not in given.arrays):
+            known = ", ".join(name for name in given.arrays if name.replace(".", "").isdigit()) or "none"
+            raise click.UsageError(
+                f"--save {text}: expected N=FILE.npy, with N a buffer argument ({known}) or the name of a variable"
+            )
+    return [(name, Path(path)) for name, _, path in named]
 
 
-def _file_report(arguments: list[Argument]) -> dict[str, Any]:
+def _write(given: LaunchValues, run: Run, saved: Sequence[tuple[str, Path]]) -> None:
+    for name, path in saved:
+        array = given.arrays[name][1] if name in given.arrays else run.outputs[name]
+        with whole(path) as unfinished, unfinished.open("wb") as file:
+            np.save(file, array)
+
+
+def _file_report(given: LaunchValues) -> dict[str, Any]:
     return {
         "arguments": [
-            {"argument": place, "as": argument.text, **_summary(np.asarray(argument.value))}
-            for place, argument in enumerate(arguments)
-            if argument.is_buffer
+            {"argument": int(place) if place.isdigit() else place, "as": text, **_summary(array)}
+            for place, (text, array) in given.arrays.items()
         ]
     }
 

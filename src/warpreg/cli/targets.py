@@ -30,9 +30,9 @@ def run_target(
     """
     check_reading([target], reading)
     if Path(target).suffix in KERNEL_FILES:
-        return launching.run(target, launching.arguments(seed), choice, max_instructions, record)
+        return launching.run(target, launching.values(seed), choice, max_instructions, record)
     if launching.is_launch:
-        raise click.UsageError(f"--grid, --block and --arg require a .cu or .ptx file, found '{target}'")
+        raise click.UsageError(f"--grid, --block, --arg and --symbol require a .cu or .ptx file, found '{target}'")
     if is_trace(target):
         return recorded_run(target, reading, choice)
     return run_workload(find_workload(target), size, seed, choice, record, max_instructions)

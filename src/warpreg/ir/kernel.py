@@ -42,13 +42,19 @@ later).
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter in constant bank 0: ``offset`` and ``bytes`` as PTX lays them out."""
+    """A kernel parameter in constant bank 0: ``offset``, ``bytes`` and ``alignment`` as PTX lays them out."""
 
     name: str
     type: Type
     offset: int
     bytes: int
     is_pointer: bool = False
+    alignment: int = 1
+
+    @property
+    def is_structure(self) -> bool:
+        """Whether it is bytes without a type: a structure, an array, or a number of 128 bits."""
+        return self.bytes != self.type.bytes or self.type.bits > 64
 
 
 @dataclass(frozen=True, slots=True)

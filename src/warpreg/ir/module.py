@@ -239,8 +239,12 @@ class Module:
     @functools.cached_property
     def static_variables(self) -> tuple[Variable, ...]:
         """The module's variables, and those of global and constant memory that functions declare."""
-        owned = (v for f in self.functions for v in _variables(f.body or ()) if v.owner)
-        return (*self.variables, *owned)
+        return (*self.variables, *(v for v in self.function_variables if v.owner))
+
+    @property
+    def function_variables(self) -> Iterator[Variable]:
+        """The variables that functions declare, in any space."""
+        return (v for f in self.functions for v in _variables(f.body or ()))
 
     @property
     def kernels(self) -> tuple[Function, ...]:

@@ -1,7 +1,7 @@
 """Runs kernels natively: warps of 32 lanes on the host's SIMD units, memory checked lane by lane, paths recorded."""
 
 from warpreg.simt.kernel.native_kernel import Record
-from warpreg.simt.launch.device import Device
+from warpreg.simt.launch.device import Device, UnfilledWarning
 from warpreg.simt.launch.faults import (
     AssertionFault,
     DeadlockError,
@@ -15,6 +15,7 @@ from warpreg.simt.launch.faults import (
     TrapFault,
 )
 from warpreg.simt.launch.launch import STACK_BYTES, Launch
+from warpreg.simt.launch.structures import Structure
 from warpreg.simt.launch.texture_arguments import SurfaceArgument, TextureArgument
 from warpreg.simt.memory.arena import Buffer, GlobalMemory
 from warpreg.simt.memory.heap import HEAP_BYTES
@@ -36,6 +37,7 @@ __all__ = [
     "Record",
     "RunawayError",
     "Sampler",
+    "Structure",
     "Surface",
     "SurfaceArgument",
     "Texture",
@@ -45,4 +47,5 @@ __all__ = [
     "StackFault",
     "TaintFault",
     "TrapFault",
+    "UnfilledWarning",
 ]

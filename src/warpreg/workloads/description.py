@@ -1,127 +1,39 @@
-"""A launch description: a small TOML file that defines a workload for a user's ``.cu`` or ``.ptx`` file.
-
-    source = "saxpy.cu"
-
-    [sizes.small]
-    n = 1_000_000
-    blocks = 3907
-
-    [arrays.x]
-    dtype = "float32"
-    shape = ["n"]
-    fill = "random"
-
-    [arrays.y]
-    file = "y.npy"
-
-    [[launches]]
-    kernel = "saxpy"
-    grid = ["blocks"]
-    block = [256]
-    arguments = [2.0, "x", "y", "n"]
-
-    [expect.y]
-    file = "y_expected.npy"
-    relative = 1e-6
-
-Instead of a number, the name of a number of the chosen size can be used. An argument is a number, or the name of a
-number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the arguments of `Device.texture`).
-"""
+"""The workload of a launch description (`warpreg.workloads.launch_file`): its inputs, launches and outputs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TypeVar
 
 import numpy as np
-from pydantic import BaseModel, Field
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
-from warpreg.ir.toml_files import STRICT, read_toml
-from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
+from warpreg.ir.toml_files import read_toml
+from warpreg.workloads.launch_file import (
+    ArrayEntry,
+    Description,
+    DescriptionError,
+    Given,
+    LaunchEntry,
+    Number,
+    TextureEntry,
+)
+from warpreg.workloads.value_text import FILLS, MOST_ELEMENTS, ValueReader, files_of, filled
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
-FILLS = ("zeros", "ones", "arange", "random")
 DEFAULT_SIZE = "small"
-
-Number = int | str
-"""A number, or the name of one of the size's numbers."""
-
-Extent = Annotated[list[Number], Field(min_length=1, max_length=3)]
-
-
-class DescriptionError(WarpregError):
-    """An invalid launch description; the message names the file and the entry."""
-
-
-class Entry(BaseModel):
-    """An entry of the file: unknown keys are errors, and there are no implicit conversions."""
-
-    model_config = STRICT
-
-
-class ArrayEntry(Entry):
-    """A global array: read from a ``.npy`` file, or given by shape and dtype and filled by a rule or with a number."""
-
-    file: str | None = None
-    dtype: str = "float32"
-    shape: list[Number] | None = None
-    fill: str | int | float = "zeros"
-
-
-class TextureEntry(Entry):
-    """A texture over an array, with the arguments of `Device.texture`; kernel writes to the array are visible."""
-
-    array: str
-    kind: Kind = "2d"
-    address: Address | list[Address] = "clamp"
-    filter: Filter = "point"
-    normalized: bool = False
-    read: Read = "element"
-
-
-class LaunchEntry(Entry):
-    """One launch, or ``repeat`` consecutive launches."""
-
-    kernel: str
-    grid: Extent
-    block: Extent
-    arguments: list[int | float | str] = []
-    shared_bytes: Number = 0
-    repeat: Number = 1
-
-
-class ExpectEntry(Entry):
-    """The expected content of an array at the end."""
-
-    file: str
-    relative: float = 0.0
-    absolute: float = 0.0
-
-
-class Description(Entry):
-    """The whole file; paths in it are relative to its folder."""
-
-    source: str
-    name: str | None = None
-    sizes: dict[str, dict[str, int]] = {}
-    arrays: dict[str, ArrayEntry] = {}
-    textures: dict[str, TextureEntry] = {}
-    launches: Annotated[list[LaunchEntry], Field(min_length=1)]
-    expect: dict[str, ExpectEntry] = {}
-
-
-MOST_ELEMENTS = 1 << 31
-"""Of an array that is filled by a rule."""
+Result = TypeVar("Result")
 
 
 def load_description(path: Path | str) -> Workload:
     """The workload that a TOML file describes.
 
-    Its outputs are all arrays after the last launch; those under ``expect`` are checked.  Raises DescriptionError.
+    Its outputs are all arrays, and the variables that are filled or expected, after the last launch; those under
+    ``expect`` are checked.  Raises DescriptionError.
     """
     path = Path(path)
     description = read_toml(path, Description, DescriptionError)
@@ -145,10 +57,14 @@ def load_description(path: Path | str) -> Workload:
 
 
 def data_files(path: Path) -> list[Path]:
-    """The files of arrays that a description names.  Raises DescriptionError."""
+    """The files of values that a description names.  Raises DescriptionError."""
     description = read_toml(path, Description, DescriptionError)
     named = [one.file for one in description.arrays.values()] + [one.file for one in description.expect.values()]
-    return [path.parent / file for file in named if file is not None]
+    for launch in description.launches:
+        for text in (*launch.arguments, *launch.symbols.values(), *description.symbols.values()):
+            if isinstance(text, str) and ":" in text:
+                named += _at(path, f"'{text}'", partial(lambda one: list(files_of(one)), text))
+    return list(dict.fromkeys(path.parent / file for file in named if file is not None))
 
 
 def _check_names(path: Path, description: Description) -> None:
@@ -157,13 +73,20 @@ def _check_names(path: Path, description: Description) -> None:
     arrays, textures = set(description.arrays), set(description.textures)
     for name, texture in description.textures.items():
         _expect_known(path, f"textures.{name}.array", "array", texture.array, arrays)
-    for name in description.expect:
-        _expect_known(path, f"expect.{name}", "array", name, arrays)
+    known = numbers | arrays | textures
     for place, launch in enumerate(description.launches):
         for position, argument in enumerate(launch.arguments):
-            if isinstance(argument, str):
-                where = f"launches.{place}.arguments.{position}"
-                _expect_known(path, where, "number, array or texture", argument, numbers | arrays | textures)
+            where = f"launches.{place}.arguments.{position}"
+            _expect_value(path, where, "number, array or texture", argument, known)
+        for name, value in launch.symbols.items():
+            _expect_value(path, f"launches.{place}.symbols.{name}", "number, array or texture", value, known)
+    for name, value in description.symbols.items():
+        _expect_value(path, f"symbols.{name}", "number, array or texture", value, known)
+
+
+def _expect_value(path: Path, place: str, kind: str, given: Given, known: set[str]) -> None:
+    if isinstance(given, str) and ":" not in given:
+        _expect_known(path, place, kind, given, known)
 
 
 def _expect_known(path: Path, place: str, kind: str, name: str, known: set[str]) -> None:
@@ -192,12 +115,7 @@ def _array(path: Path, name: str, entry: ArrayEntry, size: Size, rng: np.random.
         return np.full(shape, entry.fill, dtype)
     if entry.fill not in FILLS:
         raise DescriptionError(f"{path}: {where}.fill: {UnknownNameError('fill', entry.fill, FILLS)}, or a number")
-    if entry.fill == "random":
-        is_float = np.issubdtype(dtype, np.floating)
-        return (rng.random(shape) if is_float else rng.integers(0, 128, shape)).astype(dtype)
-    if entry.fill == "arange":
-        return np.arange(np.prod(shape)).astype(dtype).reshape(shape)
-    return np.full(shape, entry.fill == "ones", dtype)
+    return filled(dtype, shape, entry.fill, rng)
 
 
 def _load(path: Path, where: str, file: str) -> Array:
@@ -221,32 +139,88 @@ def _run(path: Path, description: Description, device: Device, size: Size, input
     textures = {
         name: _texture(path, name, entry, device, buffers[entry.array]) for name, entry in description.textures.items()
     }
-    values: Mapping[str, object] = {**size, **buffers, **textures}
-    for place, launch in enumerate(description.launches):
+    values = Values(path, buffers, textures, size)
+    variables = [name for name in description.expect if name not in buffers]
+    for name in variables:
+        _at(path, f"expect.{name}: no array of this name", partial(device.content, name))
+    _at(path, "symbols", partial(device.fill_all, values.symbols("symbols", description.symbols)))
+    prepared = [values.arguments(place, launch) for place, launch in enumerate(description.launches)]
+    for place, (launch, arguments) in enumerate(zip(description.launches, prepared, strict=True)):
         where = f"launches.{place}"
-        arguments = [values[argument] if isinstance(argument, str) else argument for argument in launch.arguments]
         grid, block = (_extent(path, f"{where}.{key}", extent, size) for key, extent in _extents(launch))
         shared_bytes = _number(path, f"{where}.shared_bytes", launch.shared_bytes, size)
         for _ in range(_number(path, f"{where}.repeat", launch.repeat, size)):
-            try:
-                device.launch(launch.kernel, grid, block, *arguments, shared_bytes=shared_bytes)
-            except WarpregError as error:
-                raise DescriptionError(f"{path}: {where}: {error}") from error
-    return {name: buffer.download() for name, buffer in buffers.items()}
+            symbols = values.symbols(f"{where}.symbols", launch.symbols)
+            _at(path, f"{where}.symbols", partial(device.fill_all, symbols))
+            run = partial(device.launch, launch.kernel, grid, block, *arguments, shared_bytes=shared_bytes)
+            _at(path, where, run)
+    filled = [*description.symbols, *(name for launch in description.launches for name in launch.symbols)]
+    expected = _expected(path, description, size, inputs)
+    outputs = {name: buffer.download() for name, buffer in buffers.items()}
+    return {name: _as(device.content(name), expected.get(name)) for name in (*filled, *variables)} | outputs
+
+
+def _as(content: Array, expected: Array | None) -> Array:
+    """The bytes of a variable in the type and shape of what is expected, if there are as many."""
+    if expected is None or expected.nbytes != content.nbytes:
+        return content
+    return content.reshape(-1).view(np.uint8).view(expected.dtype).reshape(expected.shape)
+
+
+def _at(path: Path, where: str, action: Callable[[], Result]) -> Result:
+    """The result of an action.  Raises DescriptionError that names the place in the file."""
+    try:
+        return action()
+    except WarpregError as error:
+        raise DescriptionError(f"{path}: {where}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Values:
+    """What arguments and symbols of a description stand for, on a device."""
+
+    path: Path
+    buffers: Mapping[str, Buffer]
+    textures: Mapping[str, object]
+    size: Size
+
+    @property
+    def reader(self) -> ValueReader:
+        return ValueReader(None, self.path.parent, self.size, self.buffers, self.textures)
+
+    def arguments(self, place: int, launch: LaunchEntry) -> list[object]:
+        """The arguments of a launch."""
+        return [
+            self._value(f"launches.{place}.arguments.{position}", given, self.buffers, self.reader.argument)
+            for position, given in enumerate(launch.arguments)
+        ]
+
+    def symbols(self, where: str, given: Mapping[str, Given]) -> dict[str, object]:
+        """Values of variables; an array is its present contents."""
+        named = {value for value in given.values() if value in self.buffers}
+        contents = {name: self.buffers[name].download() for name in self.buffers if name in named}
+        return {
+            name: self._value(f"{where}.{name}", value, contents, self.reader.contents) for name, value in given.items()
+        }
+
+    def _value(self, where: str, given: Given, arrays: Mapping[str, object], read: Callable[[str], object]) -> object:
+        if not isinstance(given, str):
+            return given
+        known: Mapping[str, object] = {**self.size, **arrays, **self.textures}
+        return known[given] if given in known else _at(self.path, where, partial(read, given))
 
 
 def _texture(path: Path, name: str, entry: TextureEntry, device: Device, buffer: Buffer) -> object:
-    try:
-        return device.texture(
-            buffer,
-            entry.kind,
-            address=entry.address,
-            filter=entry.filter,
-            normalized=entry.normalized,
-            read=entry.read,
-        )
-    except WarpregError as error:
-        raise DescriptionError(f"{path}: textures.{name}: {error}") from error
+    texture = partial(
+        device.texture,
+        buffer,
+        entry.kind,
+        address=entry.address,
+        filter=entry.filter,
+        normalized=entry.normalized,
+        read=entry.read,
+    )
+    return _at(path, f"textures.{name}", texture)
 
 
 def _extents(launch: LaunchEntry) -> Sequence[tuple[str, list[Number]]]:

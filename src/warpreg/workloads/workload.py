@@ -61,6 +61,12 @@ class Device(Protocol):
     def assign(self, name: str, array: Array, /) -> None:
         """Copy the bytes of ``array`` to the start of the module's ``__device__`` or ``__constant__`` variable."""
 
+    def fill_all(self, values: Mapping[str, object]) -> None:
+        """Set such variables by name, all bytes of each: to numbers, arrays, structures, or buffers for pointers."""
+
+    def content(self, name: str) -> Array:
+        """A copy of such a variable in its PTX type, as bytes if it has none."""
+
     def texture(
         self,
         source: Any,

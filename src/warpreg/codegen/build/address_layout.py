@@ -41,7 +41,9 @@ def parameters(function: Function, pointers: frozenset[str] = frozenset()) -> tu
     for variable in function.parameters:
         offset = align(offset, variable.natural_alignment)
         pointer = "ptr" in {q.lstrip(".") for q in variable.qualifiers} or variable.name in pointers
-        laid.append(Parameter(variable.name, variable.type, offset, variable.bytes, pointer))
+        laid.append(
+            Parameter(variable.name, variable.type, offset, variable.bytes, pointer, variable.natural_alignment)
+        )
         offset += variable.bytes
         if offset > MOST_PARAMETER_BYTES:
             reason = f"needs {offset} bytes of parameters, at most {MOST_PARAMETER_BYTES} are possible"

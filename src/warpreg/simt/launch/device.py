@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,26 +12,29 @@ from numpy.typing import DTypeLike, NDArray
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.build.address_layout import PARAMETER_COPY
-from warpreg.codegen.build.functions import function_addresses
 from warpreg.ir.address_space import GLOBAL_BASE
-from warpreg.ir.errors import UnknownNameError, UnsupportedError
+from warpreg.ir.errors import WarpregWarning
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.module import Generic, Masked, Module, Variable
-from warpreg.ir.operands import Immediate, Symbol
-from warpreg.ir.types import Kind as TypeKind
+from warpreg.ir.module import Module
 from warpreg.simt.kernel.kernel_cache import load_or_compile
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.launch.linked import Linked
-from warpreg.simt.memory.arena import ALIGNMENT, Buffer, GlobalMemory
+from warpreg.simt.launch.variables import Variables
+from warpreg.simt.memory.arena import Buffer, GlobalMemory
 from warpreg.simt.memory.heap import HEAP_BYTES, Heap
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
 from warpreg.simt.texture.objects import Sampler, Surface, Texture, TextureTable
 
 if TYPE_CHECKING:
     from warpreg.simt.block.tracked import Tracked
+
+
+class UnfilledWarning(WarpregWarning):
+    """A launched kernel reads a constant variable that has neither an initialiser nor a value of the host."""
+
 
 AS_COMPILED = CompileOptions()
 NOTHING = Record()
@@ -74,7 +77,7 @@ class Device:
         self._linked: dict[str, Linked] = {}
         self._grid_workspace: Buffer | None = None
         self._parameter_copies: dict[str, Buffer] = {}
-        self._variables = self._load_variables()
+        self.variables = Variables(self.module, self.memory, self.textures)
 
     def upload(self, array: NDArray[Any], name: str = "") -> Buffer:
         """A new buffer with the contents of the array."""
@@ -140,23 +143,35 @@ class Device:
         return self.upload(source)
 
     def variable(self, name: str) -> Buffer:
-        """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError for an unknown name."""
-        return self._variables[name]
+        """The bytes of a ``__device__`` or ``__constant__`` variable, named as in the source or in PTX.
+
+        Raises UnknownNameError for an unknown name, LaunchError for one of several variables or of something else.
+        """
+        return self.variables.of(name)
 
     def assign(self, name: str, array: NDArray[Any]) -> None:
-        """Copy the bytes of ``array`` to the start of a ``.global`` or ``.const`` variable.
+        """Copy the bytes of ``array`` to the start of a ``__device__`` or ``__constant__`` variable.
 
-        Raises UnknownNameError for an unknown name, LaunchError for an array that is larger than the variable.
+        Raises like `variable`, LaunchError for an array that is larger than the variable.
         """
-        buffer = self._variables.get(name)
-        if buffer is None:
-            raise UnknownNameError("module variable", name, self._variables)
-        data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
-        content = buffer.download()
-        if data.size > content.size:
-            raise LaunchError(f"variable '{name}' has {content.size} bytes, but the array has {data.size}")
-        content[: data.size] = data
-        buffer.write(content)
+        self.variables.assign(name, array)
+
+    def fill(self, name: str, value: Any) -> None:
+        """Set a ``__device__`` or ``__constant__`` variable to a number, an array, a structure, a record or bytes.
+
+        A pointer variable takes a buffer.  Raises like `variable`, LaunchError for a value of another type or size.
+        """
+        self.variables.fill(name, value)
+
+    def fill_all(self, values: Mapping[str, Any]) -> None:
+        """`fill` each variable; raises LaunchError for two names of one."""
+        self.variables.expect_distinct(values)
+        for name, value in values.items():
+            self.variables.fill(name, value)
+
+    def content(self, name: str) -> NDArray[Any]:
+        """A copy of a variable in its PTX type, as bytes if it has none.  Raises like `variable`."""
+        return self.variables.content(name)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel that launches run: compiled, or virtual if the device has no compile options."""
@@ -189,7 +204,8 @@ class Device:
         """Run a kernel on a grid of thread blocks; ``shared_bytes`` is its dynamic shared memory.
 
         ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; structures
-        take bytes or a NumPy record.  Raises LaunchError for an invalid launch and ExecutionError for one that fails.
+        and arrays by value take a `Structure`, bytes, a NumPy record or array, or a ctypes structure.  Raises
+        LaunchError for an invalid launch and ExecutionError for one that fails.
         """
         linked = self._linked.get(kernel) or self._link(kernel)
         run = LaunchRun(
@@ -212,9 +228,11 @@ class Device:
     def _link(self, kernel: str) -> Linked:
         """The kernel of this name in PTX or in the C++ source, on this device, from now on.  Raises LaunchError."""
         native = self.native(self.module.kernel_name(kernel))
-        symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
+        variables = self.variables.buffers
+        self._tell_unfilled(native)
+        symbols = {name: buffer.address for name, buffer in variables.items()} | self.textures.references
         constants = [
-            self._variables[v.unique_name]
+            variables[v.unique_name]
             for v in self.module.static_variables
             if v.space == "const" and v.unique_name in symbols
         ]
@@ -227,6 +245,18 @@ class Device:
             raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
         self._linked[kernel] = Linked.of(native, symbols, constants, copy)
         return self._linked[kernel]
+
+    def _tell_unfilled(self, native: NativeKernel) -> None:
+        """Warn once of constants that a kernel reads though nothing filled them."""
+        names = self.variables.unfilled(native.image.symbols)
+        if names:
+            them = f"variable{'s' if len(names) > 1 else ''} {', '.join(names)}"
+            warnings.warn(
+                f"kernel '{native.kernel.name}' reads the __constant__ {them}, which nothing filled: all bytes are 0 "
+                "(--symbol, [symbols] of a launch file or symbols= in Python fills variables)",
+                UnfilledWarning,
+                stacklevel=4,
+            )
 
     def _workspace(self) -> int:
         """Address of the grid's workspace of a cooperative launch."""
@@ -243,57 +273,3 @@ class Device:
             name = f"the parameters of '{kernel.name}'"
             self._parameter_copies[kernel.name] = self.memory.allocate(size, np.uint8, name)
         return self._parameter_copies[kernel.name]
-
-    def _load_variables(self) -> dict[str, Buffer]:
-        placed = [v for v in self.module.static_variables if v.space in ("global", "const") and v.linkage != "extern"]
-        wanted = [v for v in placed if v.name not in self.textures.references]
-        buffers = {}
-        for v in wanted:
-            alignment = max(ALIGNMENT, v.natural_alignment)
-            buffers[v.unique_name] = self.memory.allocate(max(1, v.bytes), np.uint8, v.unique_name, alignment)
-        addresses = function_addresses(self.module)
-        addresses |= {name: buffer.address for name, buffer in buffers.items()}
-        for variable in wanted:
-            if variable.initializer is not None and variable.type.kind is not TypeKind.OPAQUE:
-                content = buffers[variable.unique_name].download()
-                _initialize(content, variable, addresses)
-                buffers[variable.unique_name].write(content)
-        return buffers
-
-
-def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[str, int]) -> None:
-    """Fill a variable's bytes from its initialiser; bytes without an initialiser remain zero."""
-    size = variable.type.bytes
-
-    def fill(item: Any, extents: tuple[int, ...], first: int) -> None:
-        if isinstance(item, tuple):
-            inner = math.prod(extents[1:])
-            for position, part in enumerate(item):
-                fill(part, extents[1:], first + position * inner)
-        elif (first + 1) * size > len(content):
-            raise UnsupportedError(f"initialiser of variable '{variable.name}'", variable.location, "is too long")
-        else:
-            content[first * size : (first + 1) * size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
-
-    fill(variable.initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
-
-
-def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
-    """One element: a number, a variable's address (generic and specific addresses are equal), or one byte of an
-    address.
-    """
-    size = variable.type.bytes
-    if isinstance(item, Immediate):
-        from warpreg.simt.lanes import instructions
-
-        return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
-    mask = item.mask if isinstance(item, Masked) else 0
-    named = item.symbol if isinstance(item, Masked) else item
-    symbol = named.symbol if isinstance(named, Generic) else named
-    own = f"{variable.owner}.{symbol.name}" if isinstance(symbol, Symbol) else ""
-    if not isinstance(symbol, Symbol) or (symbol.name not in addresses and own not in addresses):
-        raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
-    address = addresses.get(own, addresses.get(symbol.name, 0)) + symbol.offset
-    if mask:
-        address = (address & mask) >> ((mask & -mask).bit_length() - 1)
-    return (address % (1 << 8 * size)).to_bytes(size, "little")

@@ -155,6 +155,9 @@ class PairedDevice(simt.Device):
             return "not run: the driver offers no texture references"
         if any(isinstance(a, simt.Sampler) for a in arguments):
             return "not run: samplers are part of a texture on the GPU"
+        inner = [v for a in arguments if isinstance(a, simt.Structure) for _, v in a.values()]
+        if any(isinstance(v, simt.Texture | simt.Surface | simt.Sampler) for v in inner):
+            return "not run: textures in structures are not compared"
         if any(isinstance(a, simt.Texture) and self._has_levels(a) for a in arguments):
             return "not run: textures with levels of detail are not compared"
         return ""
@@ -194,7 +197,7 @@ class PairedDevice(simt.Device):
         return tuple(
             (v.name, buffer.address - self.memory.base, min(buffer.bytes, v.bytes))
             for v in self.module.static_variables
-            if (buffer := self._variables.get(v.unique_name)) is not None
+            if (buffer := self.variables.buffers.get(v.unique_name)) is not None
             if v.bytes and v.unique_name == v.name and not _holds_address(v.initializer)
         )
 
@@ -217,7 +220,7 @@ class PairedDevice(simt.Device):
         """Names of buffers that the GPU does not have: the executor's own, and variables that were not copied."""
         copied = {name for name, _, _ in self._copied_variables()} - set(hidden)
         own = {b.name for b in self.memory.buffers if b.address in self._own_addresses()}
-        return own | {name for name in self._variables if name not in copied}
+        return own | {name for name in self.variables.buffers if name not in copied}
 
     def _own_addresses(self) -> set[int]:
         own = [*self._parameter_copies.values(), *([self._grid_workspace] if self._grid_workspace else [])]
