@@ -221,7 +221,7 @@ class ModuleReader:
             self._items.append(self._with_parameters_of_body(replace(function, body=body)))
             return end
         self._items.append(function)
-        return self._semicolon(cursor)
+        return cursor.previous_end if not is_kernel and _is_item_next(cursor) else self._semicolon(cursor)
 
     def _with_parameters_of_body(self, function: Function) -> Function:
         """Up to PTX 1.3 a kernel declares its parameters in its body (PTX ISA, section 11.1, ``.entry``)."""
@@ -243,8 +243,8 @@ class ModuleReader:
         self._functions.add(name)
         location = self._source.place(start)
         parameters = reader.parameters() if cursor.text == "(" else ()
-        directives = (*before, *attributes(cursor))
-        if cursor.text not in ("{", ";") and not cursor.on_new_line:
+        directives = (*before, *attributes(cursor, _DIRECTIVES))
+        if cursor.text not in ("{", ";") and not cursor.on_new_line and not _is_item_next(cursor):
             raise MalformedError(cursor.start, f"expected '{{' or ';', found {cursor.found}")
         if cursor.text == "{":
             if name in self._defined:
@@ -262,3 +262,9 @@ class ModuleReader:
             return found.end()
         names.is_silent = True
         return BodyReader(self._source, names, found.start()).read()[1]
+
+
+def _is_item_next(cursor: Cursor) -> bool:
+    """Whether another item of the module may begin here: ``ptxas`` needs no semicolon after a function's declaration,
+    and compilers before CUDA 4 wrote none."""
+    return cursor.kind in ("dot", "end") or cursor.text == "@"
