@@ -140,6 +140,24 @@ def test_a_register_declared_after_the_use_of_one_around_it_shadows_from_there_o
     assert results == [Register("%r1", B32), Register("%r1", F32)]
 
 
+def test_registers_at_module_scope() -> None:
+    text = """.version 2.3
+    .target sm_20
+    .reg .u32 %ra<4>; .reg .v2 .f32 v, w; .visible .reg .pred p;
+    .func f { .reg .b32 %ra<2>; @p add.u32 %ra1, %ra2, %ra3; mov.f32 v.x, w.y; ret; }"""
+    found = ptx.parse(text)
+    assert found.registers == (
+        RegisterDeclaration(U32, "%ra", 4),
+        RegisterDeclaration(F32, "v", None, 2),
+        RegisterDeclaration(F32, "w", None, 2),
+        RegisterDeclaration(TYPES["pred"], "p"),
+    )
+    add, move, _ = found.function("f").instructions()
+    assert add.operands == (Register("%ra1", B32), Register("%ra2", U32), Register("%ra3", U32))
+    assert move.operands == (Register("v.x", F32), Register("w.y", F32))
+    assert ptx.parse(ptx.write(found)).items == found.items
+
+
 def test_functions() -> None:
     text = """.extern .func (.param .b32 r) printf (.param .b64 a, .param .b64 b);
     .weak .func (.reg .u32 r) add (.reg .u32 a) { ret; }

@@ -21,8 +21,10 @@ LINKAGES = frozenset({".extern", ".visible", ".weak", ".common"})
 _DIRECTIVES = (
     LINKAGES
     | SPACES
-    | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".pragma", ".func", ".entry"}
+    | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".pragma", ".func", ".entry", ".reg"}
 )
+_FIRST_ABI = (3, 0)
+"""The first PTX version with a calling convention, for which ``ptxas`` refuses registers at module scope."""
 _RESUME = re.compile(
     r"^[ \t]*\.(?:version|target|address_size|file|section|alias|pragma"
     r"|extern|visible|weak|common|func|entry|global|const)\b",
@@ -201,11 +203,20 @@ class ModuleReader:
             cursor.advance()
         if cursor.text in (".func", ".entry"):
             return self._function(cursor, linkage)
-        if cursor.text not in SPACES:
-            raise MalformedError(cursor.start, f"expected a state space, .func or .entry, found {cursor.found}")
         reader = DeclarationReader(self._source, cursor, self._names)
-        self._items += reader.variables(linkage)
+        if cursor.text == ".reg":
+            self._check_module_scope(cursor.start)
+            self._items += reader.registers()
+        elif cursor.text in SPACES:
+            self._items += reader.variables(linkage)
+        else:
+            raise MalformedError(cursor.start, f"expected a state space, .func or .entry, found {cursor.found}")
         return self._semicolon(cursor)
+
+    def _check_module_scope(self, start: int) -> None:
+        if self._version and tuple(map(int, self._version.split("."))) >= _FIRST_ABI:
+            message = f"registers at module scope are possible up to PTX 2.3, this is PTX {self._version}"
+            self._source.reporter.add(start, message)
 
     def _function(self, cursor: Cursor, linkage: str) -> int:
         is_kernel = cursor.text == ".entry"

@@ -109,7 +109,8 @@ def _linked(module: Module, flat: Flattened, names: frozenset[str]) -> list[Item
         return items
     for routine in flat.routines.values():
         routine.items = _rewritten(routine.items, slots)
-    return Linker(module, flat.routines, slots, flat.variables, flat.tables, flat.names).link(items)
+    linker = Linker(module, flat.routines, slots, flat.variables, flat.tables, flat.names, frozenset(flat.shared))
+    return linker.link(items)
 
 
 def _rewritten(items: list[Item], slots: CallParameters) -> list[Item]:

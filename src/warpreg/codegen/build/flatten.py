@@ -23,7 +23,7 @@ from warpreg.codegen.build.services import is_service, service
 from warpreg.codegen.build.stack import STACK, STACK_BASE, emit, is_stack_instruction, stack_instruction
 from warpreg.codegen.machine.operand_rewriting import map_instruction
 from warpreg.ir import module as syntax
-from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.instruction import Guard, Instruction, registers_of
 from warpreg.ir.operands import Immediate, Label, Operand, Register, Symbol, Vector
 from warpreg.ir.types import TYPES
 
@@ -33,7 +33,8 @@ Flat = Instruction | syntax.LabelStatement
 @dataclass
 class Flattened:
     """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
-    further unique names; ``rolled`` are the labels before a pragma ``nounroll``."""
+    further unique names; ``rolled`` are the labels before a pragma ``nounroll``; ``shared`` are the registers
+    at module scope, which all functions share."""
 
     items: list[Flat] = field(default_factory=list)
     variables: dict[str, syntax.Variable] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class Flattened:
     routines: dict[str, Routine] = field(default_factory=dict)
     names: UniqueNames = field(default_factory=UniqueNames)
     rolled: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
 
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of the kernel, then those of each routine."""
@@ -73,8 +75,11 @@ def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
         scope.bound[parameter.name] = flattener.variable(parameter)
     for variable in module.variables:
         flattener.outermost.bound[variable.name] = flattener.variable(variable)
+    for declaration in module.registers:
+        flattener.outermost.declare(declaration, flattener.names)
     flattener.statements(function.body or (), scope)
     result = flattener.result
+    result.shared.update(r.name for bound in flattener.outermost.bound.values() for r in registers_of(bound))
     if flattener.uses_stack:
         start = Instruction("mov", ("u32",), (STACK, STACK_BASE), location=function.location)
         result.items.insert(0, start)

@@ -43,7 +43,8 @@ def call_of(routine: Routine, instruction: Instruction, call: Call) -> Instructi
 class Linker:
     """Expands the calls of routines and appends their bodies.
 
-    ``variables`` are all of the kernel, ``tables`` gets the branch tables of the returns, ``names`` makes new names.
+    ``variables`` are all of the kernel, ``tables`` gets the branch tables of the returns, ``names`` makes new names,
+    ``shared`` are the registers that all functions share, which no call saves.
     """
 
     module: Module
@@ -52,6 +53,7 @@ class Linker:
     variables: Mapping[str, Variable]
     tables: dict[str, tuple[str, ...]]
     names: UniqueNames
+    shared: frozenset[str]
     frames: dict[str, Frame] = field(init=False)
     returns: dict[str, list[str]] = field(init=False)
 
@@ -86,12 +88,13 @@ class Linker:
         """By the identity of each call of a routine: the registers live after it."""
         kernel = Kernel("", (), split([*items, RETURN], self.tables), self.module)
         live = liveness(kernel)
+        common = self.shared | {STACK.name}
         names, registers = live.accesses.cells.names, live.accesses.cells.registers
         found = {}
         for block in kernel.blocks:
             for instruction, after in zip(block.instructions, live.after(block.index), strict=True):
                 if self._target(instruction):
-                    found[id(instruction)] = [registers[c] for c in members(after) if names[c] != STACK.name]
+                    found[id(instruction)] = [registers[c] for c in members(after) if names[c] not in common]
         return found
 
     def _target(self, item: Item) -> Routine | None:
