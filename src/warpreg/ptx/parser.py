@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel, Variable
 from warpreg.jit.collector_pause import collector_paused
+from warpreg.ptx.address_size import address_size
 from warpreg.ptx.body import BodyReader
 from warpreg.ptx.declarations import SPACES, DeclarationReader
 from warpreg.ptx.diagnostics import MalformedError, Reporter
@@ -41,13 +42,16 @@ def parse(text: str, file: str = "<ptx>") -> Module:
     """Parse a PTX text.  ``file`` is the file name in locations.
 
     Registers resolve to `Register` by the declarations in scope; a decimal float constant has form ``f64`` whatever the
-    instruction's type.  Raises PtxError with every independent error.
+    instruction's type.  Raises PtxError with every independent error.  Warns of 64-bit addresses without
+    ``.address_size`` (`AddressSizeWarning`).
     """
     reporter = Reporter(text, file)
     source = Source(blank_comments(text, reporter), file, reporter)
     with collector_paused():
         module = ModuleReader(source).read()
     reporter.raise_if_any()
+    if not module.address_size:
+        module = replace(module, address_size=address_size(module))
     return replace(module, digest=hashlib.sha256(f"{file}\n{text}".encode(errors="surrogateescape")).hexdigest())
 
 
@@ -59,14 +63,14 @@ class ModuleReader:
         self._names = Names()
         self._version = ""
         self._target: tuple[str, ...] = ()
-        self._address_size = 32
+        self._address_size = 0
         self._items: list[TopLevel] = []
         self._seen: set[str] = set()
         self._defined: set[str] = set()
         self._functions: set[str] = set()
 
     def read(self) -> Module:
-        """The module; incomplete if errors were reported."""
+        """The module, with an address size of 0 if none is given; incomplete if errors were reported."""
         text, position = self._source.text, 0
         first = skip_space(text, 0)
         while (position := skip_space(text, position)) < len(text):

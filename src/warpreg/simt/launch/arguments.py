@@ -70,7 +70,8 @@ def _address(parameter: Parameter, buffer: Buffer, bits: int, memory: GlobalMemo
         raise LaunchError(f"buffer '{buffer.name}' belongs to another device")
     if parameter.type.is_float or 8 * parameter.bytes != bits:
         expected = "a number" if parameter.bytes == parameter.type.bytes else f"{parameter.bytes} bytes"
-        raise LaunchError(f"expected {expected}, found a buffer")
+        narrow = f", whose address has {bits} bits (.address_size)" if expected == "a number" and bits < 64 else ""
+        raise LaunchError(f"expected {expected}, found a buffer{narrow}")
     return buffer.address
 
 
