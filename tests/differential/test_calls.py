@@ -50,8 +50,9 @@ def test_random_calls(capsys: pytest.CaptureFixture[str], seed: int, number: int
 
 
 @pytest.mark.slow
-def test_after_every_pass(capsys: pytest.CaptureFixture[str]) -> None:
-    text = program(7)
+@pytest.mark.parametrize("seed", [4, 7])  # parameters in memory, and in registers
+def test_after_every_pass(capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    text = program(seed)
     wanted = on_reference(text, 9)
     kernel = codegen.build_kernel(ptx.parse(text), "k")
     for step in codegen.passes_of(CompileOptions(max_registers=32)):

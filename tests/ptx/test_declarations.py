@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.ptx.texts import HEADER, module, statements
 
@@ -28,7 +30,7 @@ from warpreg.ir.module import (
 from warpreg.ir.operands import Immediate, Register, Symbol
 from warpreg.ir.types import TYPES
 
-B8, B32, U32, U64, F32 = (TYPES[name] for name in ("b8", "b32", "u32", "u64", "f32"))
+B8, B32, U32, S32, U64, F32 = (TYPES[name] for name in ("b8", "b32", "u32", "s32", "u64", "f32"))
 
 
 def numbers(*values: int) -> tuple[Immediate, ...]:
@@ -138,6 +140,24 @@ def test_a_register_declared_after_the_use_of_one_around_it_shadows_from_there_o
     assert results == [Register("%r1", B32), Register("%r1", F32)]
 
 
+def test_registers_at_module_scope() -> None:
+    text = """.version 2.3
+    .target sm_20
+    .reg .u32 %ra<4>; .reg .v2 .f32 v, w; .visible .reg .pred p;
+    .func f { .reg .b32 %ra<2>; @p add.u32 %ra1, %ra2, %ra3; mov.f32 v.x, w.y; ret; }"""
+    found = ptx.parse(text)
+    assert found.registers == (
+        RegisterDeclaration(U32, "%ra", 4),
+        RegisterDeclaration(F32, "v", None, 2),
+        RegisterDeclaration(F32, "w", None, 2),
+        RegisterDeclaration(TYPES["pred"], "p"),
+    )
+    add, move, _ = found.function("f").instructions()
+    assert add.operands == (Register("%ra1", B32), Register("%ra2", U32), Register("%ra3", U32))
+    assert move.operands == (Register("v.x", F32), Register("w.y", F32))
+    assert ptx.parse(ptx.write(found)).items == found.items
+
+
 def test_functions() -> None:
     text = """.extern .func (.param .b32 r) printf (.param .b64 a, .param .b64 b);
     .weak .func (.reg .u32 r) add (.reg .u32 a) { ret; }
@@ -161,6 +181,28 @@ def test_functions() -> None:
     assert bare.is_kernel
     assert f.attributes[0].arguments == ("(", ".unified", "(", "1", "2", ")", ")")
     assert f.attributes[1:] == (Attribute("noreturn"), Attribute("pragma", ('"x"', '"y"')))
+
+
+@pytest.mark.parametrize(
+    "following",
+    [".visible .func g", ".func g", '.file 1 "a.cu"', ".global .u32 x;", ".const .u32 x;", ".extern .func g",
+     ".section .x { }", "@@DWARF .byte 1", ".entry g { ret; }", '.pragma "x";', ".alias f, f;", ""],
+)  # fmt: skip
+@pytest.mark.parametrize("linkage", [".visible ", ".extern ", ""])
+@pytest.mark.parametrize("line_end", ["\n", " "])
+def test_a_function_is_declared_without_a_semicolon(following: str, linkage: str, line_end: str) -> None:
+    found = module(f"{linkage}.func (.param .s32 r) f (.param .s32 a){line_end}{following}").items
+    name = linkage.strip(" .")
+    declared = Function("f", False, (Variable("param", S32, "a"),), (Variable("param", S32, "r"),), linkage=name)
+    if "pragma" in following:  # a directive of functions, too
+        declared = replace(declared, attributes=(Attribute("pragma", ('"x"',)),))
+    assert found[0] == declared
+    assert len(found) == (1 if following in ("", '.pragma "x";') else 2)
+
+
+def test_a_function_declared_without_a_semicolon_is_defined_later() -> None:
+    found = module(".func f (.reg .u32 a)\n.func f (.reg .u32 a)\n{ ret; }\n.func f (.reg .u32 a)")
+    assert [f.body for f in found.functions] == [None, (Instruction("ret", (), ()),), None]
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,11 @@ def test_header(text: str, expected: tuple[int, int, str]) -> None:
         (".global .u32 x; .func x { ret; }", 23, "'x' is already declared in this scope"),
         (".func f { ret; } .func f { ret; }", 24, "function 'f' is already defined"),
         (".func f(.param .u32 a, .param .u32 a);", 36, "'a' is already declared in this scope"),
+        (".entry f(.param .u32 a) .func g;", 25, "expected ';', found '.func'"),
+        (".entry f(.param .u32 a)\n.func g;", 24, "missing ';'"),
+        (".func f(.param .u32 a) g;", 24, "expected '{' or ';', found 'g'"),
+        (".func f(.param .u32 a)\nadd.u32 a, a, 1;", 23, "missing ';'"),
+        (".func f(.param .u32 a) .vsible .func g;", 24, "unknown directive '.vsible'"),
         (".func f(a);", 9, "expected a parameter, found 'a'"),
         (".global .u64 x = y;", 18, "undeclared name 'y'"),
         (".global .u64 x[2] = {1, y};", 25, "undeclared name 'y'"),
@@ -172,6 +177,9 @@ def test_header(text: str, expected: tuple[int, int, str]) -> None:
         (".global .u64 x[2] = {1, };", 25, "expected a constant, found '}'"),
         (".global .u64 x[2] = {1, 08};", 25, "bad literal '08'"),
         (".visible ret;", 10, "expected a state space, .func or .entry, found 'ret'"),
+        (".reg .u32 r;", 1, "registers at module scope are possible up to PTX 2.3, this is PTX 8.0"),
+        (".func f(.reg .v8 .f32 p);", 9, "a vector of registers has 2 or 4 elements, found 8"),
+        (".func f(.reg .v2 .pred p);", 9, "predicates form no vectors"),
         (".alias a, b;", 8, "undeclared function 'a'"),
         (".file one", 7, "expected a file number, found 'one'"),
         (".file 1 one", 9, "expected a file name in quotes, found 'one'"),
@@ -183,7 +191,7 @@ def test_one_error_at_module_level(text: str, column: int, message: str) -> None
     found = errors(f"{HEADER}{text}\n.entry last {{ 5; }}")
     assert found[0] == (4, column, message)
     if ".section" not in text:
-        assert found[-1] == (5, 15, "expected an instruction, found '5'")
+        assert found[-1] == (5 + text.count("\n"), 15, "expected an instruction, found '5'")
 
 
 def test_an_extern_variable_may_be_declared_again() -> None:

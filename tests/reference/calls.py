@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from tests.reference.memory import ReferenceFault, Region
 from tests.reference.memory_statements import MemoryStatements
 from tests.reference.operands import Execute, aligned, elements, step
-from tests.reference.reader import Statement
+from tests.reference.reader import Statement, Variable
 from tests.reference.thread import Frame, Thread
 
 if TYPE_CHECKING:
@@ -94,17 +94,44 @@ class CallStatements(MemoryStatements):
         def execute(thread: Thread) -> None:
             name = self.places.function_at(read(thread)) if read else target
             callee, caller = self.program.functions[name], thread.frame
-            names = [p.name for p in callee.function.parameters]
-            given = {n: bytearray(caller.parameters[a]) for n, a in zip(names, arguments, strict=True)}
+            parameters = callee.function.parameters
+            given = [self._passed(thread, p, a) for p, a in zip(parameters, arguments, strict=True)]
             caller.pc += 1
-            thread.frames.append(callee.frame(given, results, caller.top))
+            thread.frames.append(callee.frame({}, results, caller.top))
+            for parameter, content in zip(parameters, given, strict=True):
+                callee.receive(thread, parameter, parameter.name, content)
 
         return execute
 
+    def _passed(self, thread: Thread, parameter: Variable, argument: str) -> bytes:
+        """The bytes of an argument: a ``.param`` variable, a constant, a register, or the elements of a vector."""
+        if argument in self.parameter_names:
+            return bytes(thread.frame.parameters[argument])
+        size = parameter.bytes // parameter.elements
+        reads = [self.reader(part, parameter.type) for part in self.function.vectors.get(argument, [argument])]
+        assert len(reads) == parameter.elements
+        return b"".join(read(thread).to_bytes(size, "little") for read in reads)
+
+    def receive(self, thread: Thread, variable: Variable, place: str, content: bytes) -> None:
+        """Put the bytes of a parameter or result of this type into a variable or into registers of the top frame."""
+        if place in self.parameter_names:
+            thread.frame.parameters[place][:] = content
+            return
+        size = variable.bytes // variable.elements
+        for i, part in enumerate(self.function.vectors.get(place, [place])):
+            self.writer(part, variable.type)(thread, int.from_bytes(content[i * size : (i + 1) * size], "little"))
+
+    def returned(self, frame: Frame, variable: Variable) -> bytes:
+        """The bytes of a return value in a frame of this function."""
+        if variable.space == "param":
+            return bytes(frame.parameters[variable.name])
+        parts = self.function.vectors.get(variable.name, [variable.name])
+        return b"".join(frame.registers[part].to_bytes(variable.bytes // len(parts), "little") for part in parts)
+
     def frame(self, given: dict[str, bytearray], results: tuple[str, ...] = (), below: int = 0) -> Frame:
         """A fresh frame with its parameters, return values, ``.param`` variables and local memory above ``below``."""
-        made = {v.name: bytearray(v.bytes) for v in self.function.returns}
-        made |= {v.name: bytearray(v.bytes) for v in self.function.variables.values() if v.space == "param"}
+        own = (*self.function.returns, *self.function.parameters, *self.function.variables.values())
+        made = {v.name: bytearray(v.bytes) for v in own if v.space == "param"}
         first = aligned(below, 16)
         top = first + self.places.frame_bytes(self.function)
         return Frame(cast("CompiledFunction", self), made | given, results, local=first, top=top)
@@ -144,5 +171,5 @@ def _on_host(thread: Thread, name: str, arguments: tuple[str, ...], results: tup
 def return_from_function(thread: Thread) -> None:
     """Leave the frame, handing its return values to the caller."""
     done = thread.frames.pop()
-    for variable, name in zip(done.function.function.returns, done.results, strict=False):
-        thread.frame.parameters[name][:] = done.parameters[variable.name]
+    for variable, place in zip(done.function.function.returns, done.results, strict=False):
+        thread.frame.function.receive(thread, variable, place, done.function.returned(done, variable))

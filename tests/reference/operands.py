@@ -71,7 +71,7 @@ class Operands:
     def __init__(self, places: Places, function: Function) -> None:
         self.places = places
         self.function = function
-        names = {v.name for v in (*function.parameters, *function.returns)}
+        names = {v.name for v in (*function.parameters, *function.returns) if v.space == "param"}
         self.parameter_names = names | {v.name for v in function.variables.values() if v.space == "param"}
 
     def reader(self, text: str, name: str) -> Read:

@@ -24,7 +24,7 @@ Content = bytes
 @dataclass
 class Variable:
     """A variable or parameter: ``bytes`` in all; ``initial`` is its content, if given, but for the addresses of what
-    ``references`` names at its offsets.
+    ``references`` names at its offsets.  A parameter in ``reg`` space is a register, or a vector of ``elements``.
     """
 
     space: str
@@ -34,6 +34,7 @@ class Variable:
     alignment: int
     initial: Content | None = None
     references: tuple[tuple[int, str], ...] = ()
+    elements: int = 1
 
     @property
     def bytes_of_element(self) -> int:
@@ -65,6 +66,8 @@ class Function:
     variables: dict[str, Variable] = field(default_factory=dict)
     widths: dict[str, int] = field(default_factory=dict)
     families: dict[str, int] = field(default_factory=dict)
+    vectors: dict[str, list[str]] = field(default_factory=dict)
+    """The elements of each vector register."""
 
     def width(self, register: str) -> int:
         """The declared bits of a register, 1 for predicates."""
@@ -93,8 +96,6 @@ class _Reader:
         self.text = text
         self.at = 0
         self.scopes: list[dict[str, str]] = []
-        self.vectors: dict[str, str] = {}
-        """The elements of each vector register."""
         self.counter = 0
 
     def _skip(self) -> str:
@@ -139,6 +140,9 @@ class _Reader:
         groups = re.findall(r"\(([^()]*)\)", rest)
         function = Function(name.group(), _variables(groups[0] if groups else ""), _variables(returns_text))
         program.functions[function.name] = function
+        for formal in (*function.returns, *function.parameters):
+            if formal.space == "reg":
+                _add_register(function, formal.name, kind_and_bits(formal.type)[1], formal.elements)
         self._body(function)
 
     def _body(self, function: Function) -> None:
@@ -160,7 +164,7 @@ class _Reader:
                 self._declaration(function, self._until(";"))
             else:
                 line = self.text.count("\n", 0, self.at) + 1
-                function.code.append(self._instruction(self._until(";"), line))
+                function.code.append(self._instruction(function, self._until(";"), line))
 
     def _label(self, function: Function, name: str) -> None:
         if self._skip() == "." and self.text.startswith(".branchtargets", self.at):
@@ -180,9 +184,7 @@ class _Reader:
             for name in text[matched.end() :].split(","):
                 family = re.match(r"\s*([\w$%]+)\s*<\d+>", name)
                 if vector:
-                    parts = [f"{name.strip()}.{c}" for c in "xyzw"[: int(vector.group(1))]]
-                    function.widths |= dict.fromkeys(parts, width)
-                    self.vectors[name.strip()] = "{" + ", ".join(parts) + "}"
+                    _add_register(function, name.strip(), width, int(vector.group(1)))
                 elif family:
                     function.families[family.group(1)] = width
                 else:
@@ -206,7 +208,7 @@ class _Reader:
 
         return _NAME.sub(one, operand)
 
-    def _instruction(self, text: str, line: int) -> Statement:
+    def _instruction(self, function: Function, text: str, line: int) -> Statement:
         guard = None
         matched = re.match(r"@(!?)([\w$%]+)\s+", text)
         if matched:
@@ -214,8 +216,18 @@ class _Reader:
             text = text[matched.end() :]
         head, _, tail = text.partition(" ") if " " in text else (*text.partition("\t"),)
         opcode, *modifiers = head.strip().split(".")
-        operands = tuple(self._resolve(self.vectors.get(o, o)) for o in split_operands(tail))
+        vectors = {name: "{" + ", ".join(parts) + "}" for name, parts in function.vectors.items()}
+        operands = tuple(self._resolve(vectors.get(o, o)) for o in split_operands(tail))
         return Statement(opcode, tuple(modifiers), operands, guard, line)
+
+
+def _add_register(function: Function, name: str, width: int, elements: int) -> None:
+    """Declare a register, or a vector of registers."""
+    if elements == 1:
+        function.widths[name] = width
+        return
+    function.vectors[name] = [f"{name}.{c}" for c in "xyzw"[:elements]]
+    function.widths |= dict.fromkeys(function.vectors[name], width)
 
 
 def _split_header(header: str) -> tuple[str, str, str]:
@@ -249,7 +261,7 @@ def parse_variable(text: str) -> Variable | None:
     """A declaration such as ``.shared .align 4 .b8 tile[64] = {1, 2}``; None for other directives."""
     text = text.strip()
     declaration, _, initializer = text.partition("=")
-    space = re.search(r"\.(global|const|shared|local|param)\b", declaration)
+    space = re.search(r"\.(global|const|shared|local|param|reg)\b", declaration)
     declared = _TYPE.search(declaration)
     if not space or not declared:
         return None
@@ -259,7 +271,8 @@ def parse_variable(text: str) -> Variable | None:
     vector = re.search(r"\.v([24])\b", declaration)
     name = re.search(r"[\w$%]+", rest.replace(".v2", "").replace(".v4", ""))
     assert name is not None, text
-    size = element = int(declared.group(1)[1:]) // 8 * (int(vector.group(1)) if vector else 1)
+    elements = int(vector.group(1)) if vector else 1
+    size = element = max(1, kind_and_bits(declared.group(1))[1] // 8) * elements
     for dimension in re.findall(r"\[\s*(\d*)\s*\]", rest):
         size *= int(dimension or 0)
     initial: Content | None = None
@@ -271,7 +284,7 @@ def parse_variable(text: str) -> Variable | None:
         values = [0 if _NAME.fullmatch(v) else literal(v, declared.group(1)) for v in written]
         initial = b"".join(v.to_bytes(width, "little") for v in values).ljust(size, b"\0")
     natural = int(alignment.group(1)) if alignment else element
-    return Variable(space.group(1), declared.group(1), name.group(), size, natural, initial, references)
+    return Variable(space.group(1), declared.group(1), name.group(), size, natural, initial, references, elements)
 
 
 def literal(text: str, name: str) -> int:

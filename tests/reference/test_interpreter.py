@@ -25,6 +25,17 @@ _HEAD = """
     st.param.b32 [result], %r1;
     ret;
 }
+.func (.reg .v2 .u16 turned, .reg .pred even) turn(.reg .v2 .u16 t, .reg .u32 n)
+{
+    .reg .pred %p; .reg .u32 %m;
+    and.b32 %m, n, 1; setp.eq.u32 even, %m, 0;
+    mov.u16 turned.x, t.y; mov.u16 turned.y, t.x;
+    setp.eq.u32 %p, n, 0;
+    @%p ret;
+    sub.u32 %m, n, 1;
+    call (turned, %p), turn, (turned, %m);
+    ret;
+}
 .visible .entry k(.param .u64 out)
 {
     .reg .b64 %o, %a; .reg .b32 %r<8>; .reg .pred %p<4>;
@@ -96,6 +107,14 @@ def test_votes_and_the_active_mask() -> None:
         @%p1 or.b32 %r2, %r2, 0x10000; @%p2 or.b32 %r2, %r2, 0x20000; @%p3 or.b32 %r2, %r2, 0x40000;
         st.global.u32 [%a], %r2; ret;"""
     assert run(body) == [0x10F0A] * 4
+
+
+def test_registers_as_parameters_and_results() -> None:
+    # Thread i turns (i, 7) i + 1 times, and adds 1000 if i is even.
+    body = """.reg .v2 .u16 t; cvt.u16.u32 t.x, %r0; mov.u16 t.y, 7;
+        call (t, %p1), turn, (t, %r0); cvt.u32.u16 %r1, t.x; cvt.u32.u16 %r2, t.y;
+        mad.lo.u32 %r1, %r1, 100, %r2; @%p1 add.u32 %r1, %r1, 1000; st.global.u32 [%a], %r1;"""
+    assert run(body) == [1700, 107, 1702, 307]
 
 
 def test_a_call_returns_early_for_some() -> None:

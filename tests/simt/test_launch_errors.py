@@ -165,3 +165,13 @@ def test_an_external_variable_cannot_be_addressed() -> None:
     )
     with pytest.raises(WarpregError, match="outside"):
         device.launch("k", 1, 1, *arguments.values())
+
+
+def test_a_buffer_for_a_parameter_wider_than_an_address() -> None:
+    device = Device(".version 3.0\n.target sm_20\n.address_size 32\n.entry k (.param .u64 a, .param .u32 b) { exit; }")
+    buffer = device.zeros(4, np.uint32)
+    device.launch("k", 1, 1, 5, buffer)
+    with pytest.raises(LaunchError) as caught:
+        device.launch("k", 1, 1, buffer, buffer)
+    problem = "expected a number, found a buffer, whose address has 32 bits (.address_size)"
+    assert str(caught.value) == f"kernel 'k', parameter 'a': {problem}"

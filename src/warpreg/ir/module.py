@@ -213,7 +213,7 @@ class SourceFile:
     rest: tuple[str, ...] = ()
 
 
-TopLevel = Union[Variable, Function, Attribute, Section, SourceFile]
+TopLevel = Union[Variable, RegisterDeclaration, Function, Attribute, Section, SourceFile]
 
 
 @dataclass(frozen=True, eq=True)
@@ -235,6 +235,11 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         return tuple(item for item in self.items if isinstance(item, Variable))
+
+    @property
+    def registers(self) -> tuple[RegisterDeclaration, ...]:
+        """Registers that all functions share; each thread has its own."""
+        return tuple(item for item in self.items if isinstance(item, RegisterDeclaration))
 
     @functools.cached_property
     def static_variables(self) -> tuple[Variable, ...]:

@@ -74,6 +74,6 @@ def _table() -> dict[str, Type]:
 TYPES: dict[str, Type] = _table()
 
 PRED = TYPES["pred"]
-B32, B64, B128 = TYPES["b32"], TYPES["b64"], TYPES["b128"]
+B16, B32, B64, B128 = TYPES["b16"], TYPES["b32"], TYPES["b64"], TYPES["b128"]
 U32, S32, F32 = TYPES["u32"], TYPES["s32"], TYPES["f32"]
 U64, S64, F64 = TYPES["u64"], TYPES["s64"], TYPES["f64"]

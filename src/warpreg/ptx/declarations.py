@@ -11,7 +11,7 @@ from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import TYPES, Type
 from warpreg.ptx.diagnostics import MalformedError
 from warpreg.ptx.literals import MAX_DEPTH, constant, integer, literal
-from warpreg.ptx.names import Names
+from warpreg.ptx.names import COMPONENT_NAMES, Names
 from warpreg.ptx.source import Source
 from warpreg.ptx.tokens import Cursor
 
@@ -47,6 +47,7 @@ class DeclarationReader:
     def registers(self) -> list[RegisterDeclaration]:
         """``.reg`` is at the cursor; reads up to the ``;``."""
         cursor = self._cursor
+        start = cursor.start
         cursor.advance()
         vector, type_ = 1, None
         while cursor.kind == "dot":
@@ -57,6 +58,7 @@ class DeclarationReader:
                 type_ = self._type(type_)
         if type_ is None:
             raise MalformedError(cursor.start, f"expected a register type, found {cursor.found}")
+        _check_vector(start, type_, vector)
         found = [self._register(type_, vector)]
         while cursor.take(","):
             found.append(self._register(type_, vector))
@@ -107,7 +109,7 @@ class DeclarationReader:
 
     def _variable(self, linkage: str) -> Variable:
         cursor = self._cursor
-        space = cursor.text[1:]
+        start, space = cursor.start, cursor.text[1:]
         cursor.advance()
         qualifiers: list[str] = []
         if space == "const" and cursor.take("["):
@@ -129,6 +131,8 @@ class DeclarationReader:
                 type_ = self._type(type_)
         if type_ is None:
             raise MalformedError(cursor.start, f"expected a type, found {cursor.found}")
+        if space == "reg":
+            _check_vector(start, type_, vector)
         model = Variable(space, type_, "", alignment, (), vector, None, linkage, tuple(qualifiers))
         return self._declared(model)
 
@@ -283,6 +287,14 @@ class DeclarationReader:
                 raise MalformedError(start, "an address offset is an integer")
             total += sign * term.value
         return total
+
+
+def _check_vector(start: int, type_: Type, vector: int) -> None:
+    """Raise MalformedError for a vector that no registers form."""
+    if vector > 1 and type_.is_predicate:
+        raise MalformedError(start, "predicates form no vectors")
+    if vector > len(COMPONENT_NAMES):
+        raise MalformedError(start, f"a vector of registers has 2 or 4 elements, found {vector}")
 
 
 def _power(number: int) -> str:

@@ -17,10 +17,13 @@ FUNCTION_DIRECTIVES = frozenset(
 )  # fmt: skip
 
 
-def attributes(cursor: Cursor) -> tuple[Attribute, ...]:
-    """The directives between a function's parameters and its body.  Raises MalformedError."""
+def attributes(cursor: Cursor, following: frozenset[str] = frozenset()) -> tuple[Attribute, ...]:
+    """The directives between a function's parameters and its body, up to one of ``following`` that is none of them.
+
+    Raises MalformedError.
+    """
     found = []
-    while cursor.kind == "dot":
+    while cursor.kind == "dot" and (cursor.text in FUNCTION_DIRECTIVES or cursor.text not in following):
         if cursor.text not in FUNCTION_DIRECTIVES:
             raise unknown_directive(cursor, FUNCTION_DIRECTIVES)
         found.append(attribute(cursor))

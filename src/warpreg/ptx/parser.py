@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel, Variable
 from warpreg.jit.collector_pause import collector_paused
+from warpreg.ptx.address_size import address_size
 from warpreg.ptx.body import BodyReader
 from warpreg.ptx.declarations import SPACES, DeclarationReader
 from warpreg.ptx.diagnostics import MalformedError, Reporter
@@ -21,8 +22,10 @@ LINKAGES = frozenset({".extern", ".visible", ".weak", ".common"})
 _DIRECTIVES = (
     LINKAGES
     | SPACES
-    | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".pragma", ".func", ".entry"}
+    | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".pragma", ".func", ".entry", ".reg"}
 )
+_FIRST_ABI = (3, 0)
+"""The first PTX version with a calling convention, for which ``ptxas`` refuses registers at module scope."""
 _RESUME = re.compile(
     r"^[ \t]*\.(?:version|target|address_size|file|section|alias|pragma"
     r"|extern|visible|weak|common|func|entry|global|const)\b",
@@ -39,13 +42,16 @@ def parse(text: str, file: str = "<ptx>") -> Module:
     """Parse a PTX text.  ``file`` is the file name in locations.
 
     Registers resolve to `Register` by the declarations in scope; a decimal float constant has form ``f64`` whatever the
-    instruction's type.  Raises PtxError with every independent error.
+    instruction's type.  Raises PtxError with every independent error.  Warns of 64-bit addresses without
+    ``.address_size`` (`AddressSizeWarning`).
     """
     reporter = Reporter(text, file)
     source = Source(blank_comments(text, reporter), file, reporter)
     with collector_paused():
         module = ModuleReader(source).read()
     reporter.raise_if_any()
+    if not module.address_size:
+        module = replace(module, address_size=address_size(module))
     return replace(module, digest=hashlib.sha256(f"{file}\n{text}".encode(errors="surrogateescape")).hexdigest())
 
 
@@ -57,14 +63,14 @@ class ModuleReader:
         self._names = Names()
         self._version = ""
         self._target: tuple[str, ...] = ()
-        self._address_size = 32
+        self._address_size = 0
         self._items: list[TopLevel] = []
         self._seen: set[str] = set()
         self._defined: set[str] = set()
         self._functions: set[str] = set()
 
     def read(self) -> Module:
-        """The module; incomplete if errors were reported."""
+        """The module, with an address size of 0 if none is given; incomplete if errors were reported."""
         text, position = self._source.text, 0
         first = skip_space(text, 0)
         while (position := skip_space(text, position)) < len(text):
@@ -201,11 +207,20 @@ class ModuleReader:
             cursor.advance()
         if cursor.text in (".func", ".entry"):
             return self._function(cursor, linkage)
-        if cursor.text not in SPACES:
-            raise MalformedError(cursor.start, f"expected a state space, .func or .entry, found {cursor.found}")
         reader = DeclarationReader(self._source, cursor, self._names)
-        self._items += reader.variables(linkage)
+        if cursor.text == ".reg":
+            self._check_module_scope(cursor.start)
+            self._items += reader.registers()
+        elif cursor.text in SPACES:
+            self._items += reader.variables(linkage)
+        else:
+            raise MalformedError(cursor.start, f"expected a state space, .func or .entry, found {cursor.found}")
         return self._semicolon(cursor)
+
+    def _check_module_scope(self, start: int) -> None:
+        if self._version and tuple(map(int, self._version.split("."))) >= _FIRST_ABI:
+            message = f"registers at module scope are possible up to PTX 2.3, this is PTX {self._version}"
+            self._source.reporter.add(start, message)
 
     def _function(self, cursor: Cursor, linkage: str) -> int:
         is_kernel = cursor.text == ".entry"
@@ -221,7 +236,7 @@ class ModuleReader:
             self._items.append(self._with_parameters_of_body(replace(function, body=body)))
             return end
         self._items.append(function)
-        return self._semicolon(cursor)
+        return cursor.previous_end if not is_kernel and _is_item_next(cursor) else self._semicolon(cursor)
 
     def _with_parameters_of_body(self, function: Function) -> Function:
         """Up to PTX 1.3 a kernel declares its parameters in its body (PTX ISA, section 11.1, ``.entry``)."""
@@ -243,8 +258,8 @@ class ModuleReader:
         self._functions.add(name)
         location = self._source.place(start)
         parameters = reader.parameters() if cursor.text == "(" else ()
-        directives = (*before, *attributes(cursor))
-        if cursor.text not in ("{", ";") and not cursor.on_new_line:
+        directives = (*before, *attributes(cursor, _DIRECTIVES))
+        if cursor.text not in ("{", ";") and not cursor.on_new_line and not _is_item_next(cursor):
             raise MalformedError(cursor.start, f"expected '{{' or ';', found {cursor.found}")
         if cursor.text == "{":
             if name in self._defined:
@@ -262,3 +277,9 @@ class ModuleReader:
             return found.end()
         names.is_silent = True
         return BodyReader(self._source, names, found.start()).read()[1]
+
+
+def _is_item_next(cursor: Cursor) -> bool:
+    """Whether another item of the module may begin here: ``ptxas`` needs no semicolon after a function's declaration,
+    and compilers before CUDA 4 wrote none."""
+    return cursor.kind in ("dot", "end") or cursor.text == "@"

@@ -42,8 +42,8 @@ def write(module: Module) -> str:
 
 
 def _item(item: TopLevel) -> Iterator[str]:
-    if isinstance(item, Variable):
-        yield _variable(item) + ";"
+    if isinstance(item, (Variable, RegisterDeclaration)):
+        yield _declaration(item) + ";"
     elif isinstance(item, Function):
         yield from _function(item)
     elif isinstance(item, Attribute):

@@ -47,7 +47,7 @@ def build_kernel(module: Module, kernel_name: str, *, predicate: bool = False) -
     calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own | formal)
     items = _linked(module, flat, calls)
     size = max((p.offset + p.bytes for p in laid), default=0)
-    items = [new for item in items for new in _through_addresses(item, size, flat.names.unique)]
+    items = [new for item in items for new in _through_addresses(item, size, flat.names.register)]
     layout = Layout.of(flat.variables, _named(items))
     for name in sorted(calls & set(_named(items))):
         layout.place(name, flat.variables[name], "local")
@@ -82,7 +82,7 @@ def _spelled_out(items: list[Item], flat: Flattened) -> list[Item]:
     spelled: list[Item] = []
     for item in items:
         if isinstance(item, Instruction):
-            spelled.extend(spelled_out(item, flat.variables, flat.names.unique))
+            spelled.extend(spelled_out(item, flat.variables, flat.names.register))
         else:
             spelled.append(item)
     return spelled
@@ -109,7 +109,8 @@ def _linked(module: Module, flat: Flattened, names: frozenset[str]) -> list[Item
         return items
     for routine in flat.routines.values():
         routine.items = _rewritten(routine.items, slots)
-    return Linker(module, flat.routines, slots, flat.variables, flat.tables, flat.names.unique).link(items)
+    linker = Linker(module, flat.routines, slots, flat.variables, flat.tables, flat.names, frozenset(flat.shared))
+    return linker.link(items)
 
 
 def _rewritten(items: list[Item], slots: CallParameters) -> list[Item]:

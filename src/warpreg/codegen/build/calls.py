@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import CallPrototype, Function, Variable
-from warpreg.ir.operands import Arguments, Immediate, Label, Operand, Register, Symbol
+from warpreg.ir.operands import Arguments, Immediate, Label, Operand, Register, Sink, Symbol, Vector
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,28 @@ class Call:
         return None
 
     def fits(self, function: Function) -> bool:
-        """Whether the call has as many arguments and results as the function."""
-        return len(self.results) == len(function.returns) and len(self.arguments) == len(function.parameters)
+        """Whether the call has as many arguments and results as the function, each of the shape of its parameter."""
+        if len(self.results) != len(function.returns) or len(self.arguments) != len(function.parameters):
+            return False
+        return all(map(has_shape, self.results, function.returns)) and all(
+            map(has_shape, self.arguments, function.parameters)
+        )
 
 
 def _elements(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     first = operands[0] if operands else None
     return first.elements if isinstance(first, Arguments) else ()
+
+
+def has_shape(actual: Operand, formal: Variable) -> bool:
+    """Whether an argument or result is one value, or a vector of as many elements of the same size, as its parameter.
+
+    A ``.param`` variable has any shape.
+    """
+    if not isinstance(actual, Vector):
+        return formal.vector == 1 or isinstance(actual, (Symbol, Sink))
+    bits = {element.type.bits for element in actual.elements if isinstance(element, Register)}
+    return len(actual.elements) == formal.vector and bits <= {max(16, formal.type.bits)}
 
 
 def agree(prototype: CallPrototype | Function, function: Function) -> bool:

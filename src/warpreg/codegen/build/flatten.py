@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 
+from warpreg.codegen.build.argument_copies import check_arguments, copies
 from warpreg.codegen.build.calls import Call
 from warpreg.codegen.build.frames import Routine
 from warpreg.codegen.build.functions import Functions, Table
@@ -22,8 +23,8 @@ from warpreg.codegen.build.services import is_service, service
 from warpreg.codegen.build.stack import STACK, STACK_BASE, emit, is_stack_instruction, stack_instruction
 from warpreg.codegen.machine.operand_rewriting import map_instruction
 from warpreg.ir import module as syntax
-from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.operands import Address, Immediate, Label, Operand, Register, Symbol
+from warpreg.ir.instruction import Guard, Instruction, registers_of
+from warpreg.ir.operands import Immediate, Label, Operand, Register, Symbol, Vector
 from warpreg.ir.types import TYPES
 
 Flat = Instruction | syntax.LabelStatement
@@ -32,7 +33,8 @@ Flat = Instruction | syntax.LabelStatement
 @dataclass
 class Flattened:
     """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
-    further unique names; ``rolled`` are the labels before a pragma ``nounroll``."""
+    further unique names; ``rolled`` are the labels before a pragma ``nounroll``; ``shared`` are the registers
+    at module scope, which all functions share."""
 
     items: list[Flat] = field(default_factory=list)
     variables: dict[str, syntax.Variable] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Flattened:
     routines: dict[str, Routine] = field(default_factory=dict)
     names: UniqueNames = field(default_factory=UniqueNames)
     rolled: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
 
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of the kernel, then those of each routine."""
@@ -72,8 +75,11 @@ def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
         scope.bound[parameter.name] = flattener.variable(parameter)
     for variable in module.variables:
         flattener.outermost.bound[variable.name] = flattener.variable(variable)
+    for declaration in module.registers:
+        flattener.outermost.declare(declaration, flattener.names)
     flattener.statements(function.body or (), scope)
     result = flattener.result
+    result.shared.update(r.name for bound in flattener.outermost.bound.values() for r in registers_of(bound))
     if flattener.uses_stack:
         start = Instruction("mov", ("u32",), (STACK, STACK_BASE), location=function.location)
         result.items.insert(0, start)
@@ -111,7 +117,7 @@ class _Flattener:
         return self.functions.groups(self.kernel)
 
     def fresh(self, name: str, kind: str) -> Register:
-        return Register(self.names.unique(name), TYPES[kind])
+        return Register(self.names.register(name), TYPES[kind])
 
     def emit(self, items: Iterable[Flat]) -> None:
         self.now.items.extend(items)
@@ -185,6 +191,7 @@ class _Flattener:
         if call is None:
             self.emit([renamed])
         elif function:
+            check_arguments(renamed, call, function, self.result.variables)
             self._call_function(renamed, call, function)
         elif isinstance(call.target, str):
             body = service(renamed, call, self.fresh) if is_service(call) else [renamed]
@@ -202,6 +209,8 @@ class _Flattener:
 
     def _call_indirectly(self, instruction: Instruction, call: Call, table: Table | None) -> None:
         """A branch table over the possible targets; lanes with the same target run together."""
+        if isinstance(table, syntax.CallPrototype):
+            check_arguments(instruction, call, table, self.result.variables)
         found = [f for f in self.functions.candidates(table) if call.fits(f)]
         if not found:
             self.emit([instruction])
@@ -251,8 +260,7 @@ class _Flattener:
         routine.frame[symbol.name] = self.result.variables[symbol.name] = formal
         scope.bound[formal.name] = symbol
         if formal.space == "reg":
-            routine.registers[symbol.name] = self.fresh(formal.name, formal.type.name)
-            scope.bound[formal.name] = routine.registers[symbol.name]
+            routine.registers[symbol.name] = scope.declare_formal(formal, self.names)
         return symbol.name
 
     def _inline(self, instruction: Instruction, call: Call, function: syntax.Function) -> None:
@@ -263,7 +271,7 @@ class _Flattener:
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
             bound = self._bind(formal, actual, scope)
             if bound is not actual:
-                self.emit([_transfer(formal, bound, actual, instruction, into=True)])
+                self.emit(copies(formal, bound, actual, instruction, into=True))
         returns = [self._bind(f, a, scope) for f, a in zip(function.returns, call.results, strict=True)]
         takes_stack = any(i.opcode == "alloca" for i in function.instructions())
         top = self.fresh("%top", "b32") if takes_stack else STACK
@@ -278,15 +286,13 @@ class _Flattener:
             self.emit([replace(emit(instruction, "mov.b32", STACK, top), guard=instruction.guard)])
         for formal, bound, actual in zip(function.returns, returns, call.results, strict=True):
             if bound is not actual:
-                self.emit([_transfer(formal, bound, actual, instruction, into=False)])
+                self.emit(copies(formal, bound, actual, instruction, into=False))
 
-    def _bind(self, formal: syntax.Variable, actual: Operand, scope: Scope) -> Operand:
-        """The operand that ``formal`` refers to inside: the caller's param variable, or a new one to copy into."""
-        bound: Operand
+    def _bind(self, formal: syntax.Variable, actual: Operand, scope: Scope) -> Register | Vector | Symbol:
+        """The operand that ``formal`` refers to inside: the caller's param variable, or new ones to copy into."""
         if formal.space == "reg":
-            bound = Register(self.names.unique(formal.name), formal.type)
-        else:
-            bound = actual if isinstance(actual, Symbol) else self.variable(formal)
+            return scope.declare_formal(formal, self.names)
+        bound = actual if isinstance(actual, Symbol) else self.variable(formal)
         scope.bound[formal.name] = bound
         return bound
 
@@ -314,16 +320,3 @@ def _label(scope: Scope, name: str) -> str:
 
 def _jump(instruction: Instruction, label: str, guard: Guard | None) -> Instruction:
     return replace(instruction, opcode="bra", modifiers=(), operands=(Label(label),), guard=guard)
-
-
-def _transfer(
-    formal: syntax.Variable, bound: Operand, actual: Operand, call: Instruction, *, into: bool
-) -> Instruction:
-    """The copy between an actual register or constant and the formal parameter or return value."""
-    kind = formal.type.name
-    guard = None if into else call.guard
-    place = Address(bound) if isinstance(bound, Symbol) else bound
-    operands: tuple[Operand, ...] = (place, actual) if into else (actual, place)
-    if not isinstance(bound, Symbol):
-        return replace(call, opcode="mov", modifiers=(kind,), operands=operands, guard=guard)
-    return replace(call, opcode="st" if into else "ld", modifiers=("param", kind), operands=operands, guard=guard)

@@ -13,10 +13,10 @@ from warpreg.codegen.build.address_layout import align
 from warpreg.codegen.build.split_blocks import Item
 from warpreg.codegen.build.stack import ALIGNMENT, STACK, emit
 from warpreg.codegen.machine.operand_rewriting import map_instruction
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.module import Function, Variable
-from warpreg.ir.operands import Address, Immediate, Operand, Register, Symbol
-from warpreg.ir.types import TYPES
+from warpreg.ir.operands import Address, Immediate, Operand, Register, Symbol, Vector
+from warpreg.ir.types import TYPES, Type
 
 SPACES = frozenset({"param", "param::func", "local"})
 RETURN_BYTES = 4
@@ -31,7 +31,7 @@ class Routine:
     """One function of a group of mutual callers, laid out for one call from outside.
 
     ``frame`` maps unique names to the variables of an activation; ``parameters`` and ``results`` are names of formal
-    ones; ``registers`` maps those that the function declares as registers to their register.  ``items`` end where the
+    ones; ``registers`` maps those that the function declares as registers to their registers.  ``items`` end where the
     function returns.  ``is_dynamic``: the size of its frame is not known statically (``alloca``).
     """
 
@@ -41,7 +41,7 @@ class Routine:
     frame: dict[str, Variable] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
-    registers: dict[str, Register] = field(default_factory=dict)
+    registers: dict[str, Register | Vector] = field(default_factory=dict)
     is_dynamic: bool = False
 
 
@@ -71,18 +71,26 @@ class Frame:
         if self.bytes:
             yield emit(template, "add.u32", STACK, STACK, Immediate(self.bytes))
         for name in self.routine.parameters:
-            if name in self.routine.registers:
-                yield from load(template, self.routine.registers[name], self.address(name))
+            for register, at, kind in self._elements(name):
+                yield from load(template, register, at, kind)
 
     def leave(self, template: Instruction, fresh: Fresh) -> Iterator[Instruction]:
         """Store results that are registers, and release the frame: its first byte is then the top of the stack."""
         for name in self.routine.results:
-            if name in self.routine.registers:
-                yield from store(template, self.routine.registers[name], self.address(name), fresh)
+            for register, at, kind in self._elements(name):
+                yield from store(template, register, at, kind, fresh)
         if self.routine.is_dynamic:
             yield emit(template, "mov.b32", STACK, self.base)
         elif self.bytes:
             yield emit(template, "add.u32", STACK, STACK, Immediate(-self.bytes))
+
+    def _elements(self, name: str) -> Iterator[tuple[Register, Address, Type]]:
+        """The registers of a parameter or result that is declared as registers, each with its place in the frame and
+        its type there."""
+        if name in self.routine.registers:
+            kind = self.routine.frame[name].type
+            for i, register in enumerate(registers_of(self.routine.registers[name])):
+                yield register, self.address(name, i * kind.bytes), kind
 
     def resolved(self, instruction: Instruction, fresh: Fresh) -> Iterator[Instruction]:
         """The instruction with the frame's variables replaced by their addresses."""
@@ -131,22 +139,24 @@ def save_area(registers: Sequence[Register]) -> tuple[list[tuple[Register, int]]
     return places, align(end + RETURN_BYTES, ALIGNMENT)
 
 
-def store(template: Instruction, value: Operand, at: Address, fresh: Fresh, kind: str = "") -> Iterator[Instruction]:
-    """Store a register, or a constant of type ``kind``; a predicate occupies a word."""
+def store(template: Instruction, value: Operand, at: Address, kind: Type, fresh: Fresh) -> Iterator[Instruction]:
+    """Store a register or constant as ``kind``; a predicate occupies a word."""
     if isinstance(value, Register) and value.is_predicate:
         flag = fresh("%flag", "b32")
         yield emit(template, "selp.b32", flag, Immediate(1), Immediate(0), value)
         yield emit(template, "st.local.b32", at, flag)
-    else:
-        bits = value.type.bits if isinstance(value, Register) else TYPES[kind].bits
-        yield emit(template, f"st.local.b{bits}", at, value)
+        return
+    if isinstance(value, Immediate) and value.form != "int":  # a constant is written as f64, whatever the type
+        number, value = value, fresh("%constant", kind.name)
+        yield emit(template, f"mov.{kind}", value, number)
+    yield emit(template, f"st.local.b{kind.bits}", at, value)
 
 
-def load(template: Instruction, register: Register, at: Address) -> Iterator[Instruction]:
-    """Load a register written by `store`."""
+def load(template: Instruction, register: Register, at: Address, kind: Type) -> Iterator[Instruction]:
+    """Load a register that `store` wrote as ``kind``."""
     if register.is_predicate:
         flag = Register(f"{register.name}$flag", TYPES["b32"])
         yield emit(template, "ld.local.b32", flag, at)
         yield emit(template, "setp.ne.u32", register, flag, Immediate(0))
     else:
-        yield emit(template, f"ld.local.b{register.type.bits}", register, at)
+        yield emit(template, f"ld.local.b{kind.bits}", register, at)

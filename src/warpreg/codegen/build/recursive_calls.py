@@ -12,7 +12,7 @@ reconverge where it returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from warpreg.analysis.accesses import members
@@ -20,11 +20,13 @@ from warpreg.analysis.liveness import liveness
 from warpreg.codegen.build.call_parameters import CallParameters
 from warpreg.codegen.build.calls import Call
 from warpreg.codegen.build.frames import RETURN_BYTES, Frame, Routine, load, save_area, store
+from warpreg.codegen.build.scopes import UniqueNames
 from warpreg.codegen.build.split_blocks import Item, split
 from warpreg.codegen.build.stack import STACK, emit
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import LabelStatement, Module, Variable
+from warpreg.ir.opcodes import flattened
 from warpreg.ir.operands import Address, Arguments, Immediate, Label, Operand, Register, Symbol
 from warpreg.ir.types import TYPES
 
@@ -41,7 +43,8 @@ def call_of(routine: Routine, instruction: Instruction, call: Call) -> Instructi
 class Linker:
     """Expands the calls of routines and appends their bodies.
 
-    ``variables`` are all of the kernel, ``tables`` gets the branch tables of the returns, ``unique`` makes new names.
+    ``variables`` are all of the kernel, ``tables`` gets the branch tables of the returns, ``names`` makes new names,
+    ``shared`` are the registers that all functions share, which no call saves.
     """
 
     module: Module
@@ -49,7 +52,8 @@ class Linker:
     slots: CallParameters
     variables: Mapping[str, Variable]
     tables: dict[str, tuple[str, ...]]
-    unique: Callable[[str], str]
+    names: UniqueNames
+    shared: frozenset[str]
     frames: dict[str, Frame] = field(init=False)
     returns: dict[str, list[str]] = field(init=False)
 
@@ -59,7 +63,7 @@ class Linker:
         self.returns = {label: [] for label in self.routines}
 
     def fresh(self, name: str, kind: str) -> Register:
-        return Register(self.unique(name), TYPES[kind])
+        return Register(self.names.register(name), TYPES[kind])
 
     def link(self, items: list[Item]) -> list[Item]:
         """The kernel's items and those of all routines as one list."""
@@ -84,12 +88,13 @@ class Linker:
         """By the identity of each call of a routine: the registers live after it."""
         kernel = Kernel("", (), split([*items, RETURN], self.tables), self.module)
         live = liveness(kernel)
+        common = self.shared | {STACK.name}
         names, registers = live.accesses.cells.names, live.accesses.cells.registers
         found = {}
         for block in kernel.blocks:
             for instruction, after in zip(block.instructions, live.after(block.index), strict=True):
                 if self._target(instruction):
-                    found[id(instruction)] = [registers[c] for c in members(after) if names[c] != STACK.name]
+                    found[id(instruction)] = [registers[c] for c in members(after) if names[c] not in common]
         return found
 
     def _target(self, item: Item) -> Routine | None:
@@ -98,7 +103,7 @@ class Linker:
         return None
 
     def _return(self, label: str) -> Iterator[Item]:
-        number, table = self.fresh("%return", "b32"), self.unique(f"{label}$returns")
+        number, table = self.fresh("%return", "b32"), self.names.unique(f"{label}$returns")
         self.tables[table] = tuple(self.returns[label])
         template = replace(RETURN, location=self.routines[label].function.location)
         yield emit(template, "ld.local.u32", number, Address(STACK, -RETURN_BYTES))
@@ -114,13 +119,13 @@ class Linker:
 
     def _call(self, call: Instruction, routine: Routine, caller: Frame | None, saved: list[Register]) -> Iterator[Item]:
         """Save registers, pass arguments, branch, return, load results, restore."""
-        offsets, back = self.frames[routine.label].offsets, self.unique(f"{routine.label}$back")
+        offsets, back = self.frames[routine.label].offsets, self.names.unique(f"{routine.label}$back")
         results, arguments = (o.elements for o in call.operands[1:] if isinstance(o, Arguments))
         given = {register.name for actual in results for register in self._registers(actual)}
         places, size = save_area([r for r in saved if r.name not in given])
         self.returns[routine.label].append(back)
         for register, offset in places:
-            yield from store(call, register, Address(STACK, offset), self.fresh)
+            yield from store(call, register, Address(STACK, offset), register.type, self.fresh)
         for name, actual in zip(routine.parameters, arguments, strict=True):
             yield from self._copies(call, actual, routine.frame[name], size + offsets[name], caller, into=True)
         number = Immediate(len(self.returns[routine.label]) - 1)
@@ -132,13 +137,13 @@ class Linker:
         for name, actual in zip(routine.results, results, strict=True):
             yield from self._copies(call, actual, routine.frame[name], size + offsets[name], caller, into=False)
         for register, offset in places:
-            yield from load(call, register, Address(STACK, offset))
+            yield from load(call, register, Address(STACK, offset), register.type)
 
     def _registers(self, actual: Operand) -> Iterator[Register]:
-        if isinstance(actual, Register):
-            yield actual
-        elif isinstance(actual, Symbol):
+        if isinstance(actual, Symbol):
             yield from (slot for (name, _), slot in self.slots.slots.items() if name == actual.name)
+        else:
+            yield from registers_of(actual)
 
     def _copies(
         self, call: Instruction, actual: Operand, formal: Variable, offset: int, caller: Frame | None, *, into: bool
@@ -146,11 +151,12 @@ class Linker:
         """Copy an argument ``into`` the callee's frame, ``offset`` bytes above the top of the stack, or a result
         back."""
         if not isinstance(actual, Symbol):
-            at = Address(STACK, offset)
-            if into:
-                yield from store(call, actual, at, self.fresh, formal.type.name)
-            elif isinstance(actual, Register):
-                yield from load(call, actual, at)
+            for i, element in enumerate(flattened((actual,))):
+                at = Address(STACK, offset + i * formal.type.bytes)
+                if into:
+                    yield from store(call, element, at, formal.type, self.fresh)
+                elif isinstance(element, Register):
+                    yield from load(call, element, at, formal.type)
             return
         for place, kind, here in self._pieces(actual, formal, caller):
             there = Address(STACK, offset + place)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpreg.ir.module import BranchTable, CallPrototype, RegisterDeclaration
+from warpreg.codegen.build.stack import STACK
+from warpreg.ir.module import BranchTable, CallPrototype, RegisterDeclaration, Variable
 from warpreg.ir.operands import Operand, Register, Vector
-from warpreg.ir.types import Type
+from warpreg.ir.types import B16, Type
 from warpreg.ptx.names import COMPONENT_NAMES, numbered
 
 DIGITS = "0123456789"
@@ -16,7 +17,7 @@ DIGITS = "0123456789"
 class UniqueNames:
     """Returns a name unchanged the first time, and with a suffix ``$n`` afterwards."""
 
-    taken: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=lambda: {f"register {STACK.name}"})
     serial: int = 0
 
     def suffix(self, name: str) -> str:
@@ -27,7 +28,16 @@ class UniqueNames:
         return f"${self.serial}"
 
     def unique(self, name: str) -> str:
+        """A name of a variable or a label."""
         return name + self.suffix(name)
+
+    def register_suffix(self, name: str) -> str:
+        """The suffix of a register, or of the numbered registers that share its prefix."""
+        return self.suffix("register " + name.rstrip(DIGITS))
+
+    def register(self, name: str) -> str:
+        """A name of a register."""
+        return name + self.register_suffix(name)
 
 
 @dataclass(frozen=True)
@@ -76,25 +86,31 @@ class Scope:
         for prefix, number in numbered(base):
             family = self.families.get(prefix)
             if family is not None and number < family.count:
-                self._bind(base, family)
+                self._bind(base, family.type, family.vector, family.suffix)
                 return self.bound.get(name)
         return None
 
-    def _bind(self, name: str, family: Family) -> None:
-        """A register, or the components ``v.x`` of a vector register and the vector of them."""
-        if family.vector == 1:
-            self.bound[name] = Register(name + family.suffix, family.type)
-            return
-        parts = {c: Register(f"{name}{family.suffix}.{c}", family.type) for c in COMPONENT_NAMES[: family.vector]}
-        self.bound[name] = Vector(tuple(parts.values()))
+    def _bind(self, name: str, kind: Type, vector: int, suffix: str) -> Register | Vector:
+        """A register, or the components ``v.x`` of a vector register and the vector of them; one of 8 bits, which no
+        move takes, has 16."""
+        kind = B16 if kind.bits == 8 else kind
+        if vector == 1:
+            self.bound[name] = register = Register(name + suffix, kind)
+            return register
+        parts = {c: Register(f"{name}{suffix}.{c}", kind) for c in COMPONENT_NAMES[:vector]}
+        self.bound[name] = whole = Vector(tuple(parts.values()))
         self.bound.update({f"{name}.{c}": part for c, part in parts.items()})
+        return whole
 
     def declare(self, declaration: RegisterDeclaration, names: UniqueNames) -> None:
         """Bind the registers of a ``.reg`` line."""
         name = declaration.name
-        suffix = names.suffix("register " + name.rstrip(DIGITS))
-        family = Family(declaration.count or 0, declaration.type, declaration.vector, suffix)
+        suffix = names.register_suffix(name)
         if declaration.count is not None:
-            self.families[name] = family
+            self.families[name] = Family(declaration.count, declaration.type, declaration.vector, suffix)
         else:
-            self._bind(name, family)
+            self._bind(name, declaration.type, declaration.vector, suffix)
+
+    def declare_formal(self, formal: Variable, names: UniqueNames) -> Register | Vector:
+        """Bind a parameter or result of a function that is declared as a register."""
+        return self._bind(formal.name, formal.type, formal.vector, names.register_suffix(formal.name))

@@ -105,7 +105,8 @@ class Conversion:
         address = self._address(buffer)
         if slot.is_structure or slot.type.is_float or 8 * slot.bytes != self.address_bits:
             expected = f"{slot.bytes} bytes" if slot.is_structure else "a number"
-            raise LaunchError(f"expected {expected}, found a buffer{BY_VALUE if slot.is_structure else ''}")
+            narrow = f", whose address has {self.address_bits} bits (.address_size)" if self.address_bits < 64 else ""
+            raise LaunchError(f"expected {expected}, found a buffer{BY_VALUE if slot.is_structure else narrow}")
         return address
 
     def _argument_handle(self, slot: Parameter, bound: Bindable) -> int:
