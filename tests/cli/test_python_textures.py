@@ -10,7 +10,7 @@ import pytest
 
 import warpreg
 from warpreg.api import ArgumentError
-from warpreg.ptx import nvrtc
+from warpreg.ptx.cuda import nvrtc
 from warpreg.simt import TextureError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "blur.py"

@@ -1,4 +1,4 @@
-"""CUDA's texture and surface functions as compiled by NVRTC; `warpreg.ptx.nvrtc.compile_cuda` made ``texturing.ptx`` of
+"""CUDA's texture and surface functions as compiled by NVRTC; `warpreg.ptx.cuda.compile.compile_cuda` made ``texturing.ptx`` of
 ``texturing.cu``, without its debug directives.
 """
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import numpy as np
 
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.ptx.cuda.templates import is_instance
 
 if TYPE_CHECKING:
     from warpreg import api, simt
     from warpreg.experiments.runs.run import CompileChoice, Run
+    from warpreg.ir.module import Module
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 KERNEL_FILES = (".cu", ".ptx")
@@ -45,6 +48,10 @@ class Launching:
         generator = np.random.default_rng(seed)
         return [parse_argument(text, generator) for text in self.specs]
 
+    def module(self, target: str, choice: CompileChoice) -> Module:
+        """The module of the file, with the kernel if it is an instance of a template."""
+        return module_of(target, choice, self.kernel)
+
     def run(
         self,
         target: str,
@@ -56,13 +63,20 @@ class Launching:
         """Launch a kernel of the file.  Raises click.UsageError for a launch that is not complete."""
         from warpreg import api
 
-        program = api.Program(api.load_module(target), choice, record)
-        name = program.module.kernel_name(self.kernel) if self.kernel else _only_kernel(target, program)
+        program = api.Program(self.module(target, choice), choice, record)
+        name = self._kernel_name(target, program.module)
         self._expect_launch(target, program, name, len(arguments))
         assert self.grid is not None
         assert self.block is not None
         bound = program[name][self.grid, self.block, self.shared_bytes]
         return bound(*(argument.value for argument in arguments), max_instructions=max_instructions)
+
+    def _kernel_name(self, target: str, module: Module) -> str:
+        names = module.kernel_names(self.kernel)
+        if len(names) != 1:
+            listed = ", ".join(module.shown_names(names))
+            raise click.UsageError(f"{target} has {len(names)} kernels ({listed}); choose one with --kernel")
+        return names[0]
 
     def _expect_launch(self, target: str, program: api.Program, name: str, arguments: int) -> None:
         parameters = program.module.function(name).parameters
@@ -80,12 +94,12 @@ class Launching:
         )
 
 
-def _only_kernel(target: str, program: api.Program) -> str:
-    names = list(program)
-    if len(names) != 1:
-        what = f"has {len(names)} kernels ({', '.join(names)})" if names else "has no kernel"
-        raise click.UsageError(f"{target} {what}; choose one with --kernel")
-    return str(names[0])
+def module_of(target: str, choice: CompileChoice, kernel: str | None = None) -> Module:
+    """The module of a kernel file, with a kernel that is an instance of a template."""
+    from warpreg import api
+
+    is_template = kernel is not None and is_instance(kernel) and Path(target).suffix == ".cu"
+    return api.load_module(target, choice.cuda, [kernel] if is_template and kernel else [])
 
 
 def launch_options(function: Function) -> Function:
@@ -104,7 +118,7 @@ def launch_options(function: Function) -> Function:
         return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments), **named)
 
     options = (
-        click.option("--kernel", help="Name of the kernel, if the file has several."),
+        click.option("--kernel", help="Name of the kernel, if the file has several, or a template: 'fill<float>'."),
         click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Number of thread blocks in the grid."),
         click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Number of threads in a thread block."),
         click.option(

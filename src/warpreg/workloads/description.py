@@ -1,6 +1,7 @@
 """A launch description: a small TOML file that defines a workload for a user's ``.cu`` or ``.ptx`` file.
 
     source = "saxpy.cu"
+    define = ["FACTOR=2"]
 
     [sizes.small]
     n = 1_000_000
@@ -26,6 +27,8 @@
 
 Instead of a number, the name of a number of the chosen size can be used. An argument is a number, or the name of a
 number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the arguments of `Device.texture`).
+``include``, ``define`` and ``arch`` are options of CUDA C++.  A kernel may be an instance of a template:
+``fill<float>``.
 """
 
 from __future__ import annotations
@@ -41,6 +44,8 @@ from pydantic import BaseModel, Field
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.toml_files import STRICT, read_toml
+from warpreg.ptx.cuda.options import CudaOptions
+from warpreg.ptx.cuda.templates import is_instance
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
@@ -106,6 +111,9 @@ class Description(Entry):
     """The whole file; paths in it are relative to its folder."""
 
     source: str
+    include: list[str] = []
+    define: list[str] = []
+    arch: str | None = None
     name: str | None = None
     sizes: dict[str, dict[str, int]] = {}
     arrays: dict[str, ArrayEntry] = {}
@@ -129,6 +137,9 @@ def load_description(path: Path | str) -> Workload:
     if source.suffix not in (".cu", ".ptx") or not source.is_file():
         raise DescriptionError(f"{path}: source: expected a .cu or .ptx file, found '{description.source}'")
     _check_names(path, description)
+    cuda = _cuda(path, description)
+    if cuda.is_given and source.suffix == ".ptx":
+        raise DescriptionError(f"{path}: include, define and arch are for CUDA C++, found '{description.source}'")
     tolerances = {name: Tolerance(entry.relative, entry.absolute) for name, entry in description.expect.items()}
     return Workload(
         name=description.name or source.stem,
@@ -141,7 +152,17 @@ def load_description(path: Path | str) -> Workload:
         reference=partial(_expected, path, description),
         tolerance=tolerances,
         tags=("own",),
+        cuda=cuda,
+        templates=tuple(dict.fromkeys(one.kernel for one in description.launches if is_instance(one.kernel))),
     )
+
+
+def _cuda(path: Path, description: Description) -> CudaOptions:
+    folders = tuple(str(path.parent / folder) for folder in description.include)
+    try:
+        return CudaOptions(folders, tuple(description.define), description.arch)
+    except WarpregError as error:
+        raise DescriptionError(f"{path}: {error}") from error
 
 
 def data_files(path: Path) -> list[Path]:

@@ -23,11 +23,12 @@ from warpreg.experiments.runs import stored_row
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
-from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_workload
 from warpreg.experiments.runs.traces import is_trace
 from warpreg.experiments.sweep.cells import Cell, Made, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
+from warpreg.ptx.cuda.compile import headers_of
 
 UNUSED = ("cli", "report")
 """Packages that no result depends on."""
@@ -120,7 +121,7 @@ class Keys:
         if made not in self._made:
             latencies = made.choice.latencies
             self._made[made] = {
-                "workload": workload_identity(made.workload),
+                "workload": workload_identity(made.workload, made.choice),
                 "size": made.size,
                 "seed": made.seed,
                 "compile": made.choice.as_dict(),
@@ -155,21 +156,23 @@ def _of_package() -> str:
     return f"{package()[:DIGITS]}-"
 
 
-def workload_identity(name: str) -> tuple[str, ...]:
+def workload_identity(name: str, choice: CompileChoice = AS_COMPILED) -> tuple[str, ...]:
     """The name of a workload; of a user's, also digests of its files.  That of the package is part of the code."""
-    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name))
+    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name, choice))
     return Path(name).name, *digests
 
 
-def workload_files(name: str) -> list[Path]:
-    """The files of a user's workload or of a recorded trace; none of a workload of the package."""
+def workload_files(name: str, choice: CompileChoice = AS_COMPILED) -> list[Path]:
+    """The files of a user's workload or of a recorded trace, headers too; none of a workload of the package."""
     if is_trace(name):
         from warpreg.sass.listing import read_list
 
         return list(dict.fromkeys([Path(name), *read_list(Path(name)).traces]))
     if not name.endswith((".py", ".toml")):
         return []
-    return [Path(name), find_workload(name).source, *_data_files(Path(name))]
+    workload = find_workload(name)
+    headers = headers_of(workload.source, choice.cuda.over(workload.cuda))
+    return [Path(name), workload.source, *headers, *_data_files(Path(name))]
 
 
 @functools.lru_cache(maxsize=4096)
