@@ -88,7 +88,7 @@ def test_a_source_that_does_not_compile_gives_the_compilers_log() -> None:
 
 @needs_compiler
 def test_an_unknown_architecture_is_refused() -> None:
-    with pytest.raises(CudaOptionError, match="expected one of sm_75, sm_80, .*, found 'compute_1'"):
+    with pytest.raises(CudaOptionError, match=r"expected one of sm_75, sm_80, .*, found 'compute_1'"):
         compile_cuda("", "empty.cu", CudaOptions(arch="compute_1"))
 
 

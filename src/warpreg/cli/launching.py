@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 import numpy as np
 
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.ir.cpp_names import short_name
 from warpreg.ptx.cuda.templates import is_instance
 
 if TYPE_CHECKING:
@@ -86,11 +88,12 @@ class Launching:
             f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}"
             for p in parameters
         ]
+        called = shlex.quote(self.kernel or short_name(name))
         example = " ".join(["--grid 4", "--block 256", *specs])
         expected = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
         raise click.UsageError(
             f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
-            f"found {arguments}.\nExample: warpreg run {target} --kernel {name} {example}"
+            f"found {arguments}.\nExample: warpreg run {target} --kernel {called} {example}"
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
-from warpreg.ir.cpp_names import forms, normal, short_name
+from warpreg.ir.cpp_names import demangled, forms, normal, short_name
 from warpreg.ir.errors import MOST_NAMES, Location, UnknownNameError, WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Symbol
@@ -267,7 +267,7 @@ class Module:
     def kernel_name(self, name: str) -> str:
         """The PTX name of a kernel, given by that name or by its C++ name, as far as that is unique: with parameters,
         without them, without template arguments, without namespaces.  Raises UnknownNameError, WarpregError for a
-        template that is not instantiated.
+        name of several kernels and for a template that is not instantiated.
         """
         names = [kernel.name for kernel in self.kernels]
         if name in names:
@@ -277,15 +277,18 @@ class Module:
         found = [known for known in names if normal(name) in forms(known)]
         if len(found) == 1:
             return found[0]
+        if found:
+            listed = ", ".join(self.shown_names(found))
+            raise WarpregError(f"{self.file}: '{name}' is the name of {len(found)} kernels: {listed}")
         template, _, arguments = name.partition("<")
-        if not found and template.rpartition("::")[2] in self.source.templates:
+        if template.rpartition("::")[2] in self.source.templates:
             raise WarpregError(f"{self.file}: {self._not_instantiated(name, template.rpartition('::')[2], arguments)}")
-        raise UnknownNameError(f"kernel in {self.file}", name, self.shown_names(found or names))
+        raise UnknownNameError(f"kernel in {self.file}", name, self.shown_names(names))
 
     def shown_names(self, names: Sequence[str]) -> list[str]:
-        """Kernels by their C++ names without parameters, as far as these are unique."""
+        """Kernels by their C++ names, with parameters where the names without are not unique."""
         short = [short_name(name) for name in names]
-        return [one if short.count(one) == 1 else name for name, one in zip(names, short, strict=True)]
+        return [one if short.count(one) == 1 else demangled(name) for name, one in zip(names, short, strict=True)]
 
     def kernel_names(self, name: str | None) -> list[str]:
         """The PTX name of one kernel, or of all.  Raises like `kernel_name`, and WarpregError if there is none."""

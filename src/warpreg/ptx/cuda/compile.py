@@ -20,13 +20,16 @@ from warpreg.ptx.cuda.errors import CudaCompileError
 from warpreg.ptx.cuda.headers import STAND_INS, Included, included, toolkit_folders, toolkit_versions
 from warpreg.ptx.cuda.nvcc import Nvcc, find_nvcc
 from warpreg.ptx.cuda.options import ARCHITECTURE, CudaOptionError, CudaOptions
-from warpreg.ptx.cuda.templates import all_templates, instances, instantiation
+from warpreg.ptx.cuda.templates import all_templates, qualified
 
 KIND = "cuda"
 """The kind of entries in the cache."""
 
 BUILT_IN_HEADER = "__nv_nvrtc_builtin_header.h"
 """File name of NVRTC's built-in declarations, such as those of textures, in ``.file`` directives."""
+
+NAME_MAP = "__nv_name_map"
+"""Where NVRTC says that errors in names of kernels are."""
 
 FILE = re.compile(r'^(\s*\.file\s+\d+\s+")([^"\n]*)("[^\n]*)$', re.MULTILINE)
 AS_IT_IS = CudaOptions()
@@ -65,6 +68,8 @@ def compile_cuda(
     source = (folder or Path()).resolve() / name
     flags = _flags(options)
     headers = included(text, source.parent, options.folders)
+    sources = [text, *(content.decode(errors="replace") for content in headers.files.values())]
+    known = all_templates(sources)
     nvcc = find_nvcc()
     key = None
     if headers.is_whole:
@@ -72,12 +77,12 @@ def compile_cuda(
     if key is not None and (kept := store.read(KIND, key)) is not None:
         ptx, names = json.loads(kept)
     else:
-        ptx, names = instances(_compiled(text, name, source, flags, kernels, nvcc), kernels)
-        ptx = _with_short_names(ptx, name, source)
+        wanted = [qualified(kernel, known) for kernel in kernels]
+        found, lowered = _compiled(text, name, source, flags, wanted, nvcc)
+        ptx, names = _with_short_names(found, name, source), dict(zip(kernels, lowered, strict=True))
         if key is not None:
             store.write(KIND, key, json.dumps([ptx, names]).encode())
-    sources = [text, *(content.decode(errors="replace") for content in headers.files.values())]
-    return CompiledCuda(ptx, names, all_templates(sources))
+    return CompiledCuda(ptx, names, known)
 
 
 def headers_of(path: Path, options: CudaOptions = AS_IT_IS) -> list[Path]:
@@ -116,17 +121,16 @@ def _key(
 
 def _compiled(
     text: str, name: str, source: Path, flags: Sequence[str], kernels: Sequence[str], nvcc: Nvcc | None
-) -> str:
-    """The PTX as the compiler has written it."""
-    appended = instantiation(kernels)
+) -> tuple[str, list[str]]:
+    """The PTX as the compiler has written it, with the names of the kernels."""
     system = [f"-I{folder}" for folder in (*toolkit_folders(), STAND_INS)]
     try:
-        return nvrtc.compile_text(text + appended, str(source), [*flags, *system])
+        return nvrtc.compile_text(text, str(source), [*flags, *system], kernels)
     except CudaCompileError as error:
-        log = error.log
+        log = error.log.replace(NAME_MAP, f"kernel {', '.join(kernels)}")
     if nvcc is not None:
         try:
-            return nvcc.compile_text(text, source, flags, appended)
+            return nvcc.compile_text(text, source, flags, kernels)
         except CudaCompileError as error:
             log = error.log
     searched = [

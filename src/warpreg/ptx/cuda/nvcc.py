@@ -13,6 +13,7 @@ from pathlib import Path
 
 from warpreg.ptx.cuda.errors import CudaCompileError
 from warpreg.ptx.cuda.headers import MAJOR, roots, toolkit_folders
+from warpreg.ptx.cuda.templates import instances, instantiation
 
 HOST_COMPILERS = ("g++", "clang++")
 HEEDED = ("NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH")
@@ -34,11 +35,14 @@ class Nvcc:
         host = self.host.resolve()
         return (str(host), str(host.stat().st_mtime_ns), *(os.environ.get(name, "") for name in HEEDED))
 
-    def compile_text(self, text: str, name: Path, flags: Sequence[str], appended: str) -> str:
-        """PTX of a source text followed by a second one; ``name`` is the path of its file.
+    def compile_text(
+        self, text: str, name: Path, flags: Sequence[str], kernels: Sequence[str] = ()
+    ) -> tuple[str, list[str]]:
+        """PTX of a source text, and the names in it of ``kernels``, templates with arguments that are instantiated.
 
-        Raises `CudaCompileError` with nvcc's log.
+        ``name`` is the path of the file of the source.  Raises `CudaCompileError` with nvcc's log.
         """
+        appended = instantiation(kernels)
         with tempfile.TemporaryDirectory(prefix="warpreg-") as folder:
             source = name
             if appended or not name.is_file():
@@ -52,7 +56,7 @@ class Nvcc:
                 log = self._run(source, output, [*flags, "-rdc=true"])
             if not output.is_file():
                 raise CudaCompileError(str(name), log)
-            return output.read_text(encoding="utf-8")
+            return instances(output.read_text(encoding="utf-8"))
 
     def _run(self, source: Path, output: Path, flags: Sequence[str]) -> str:
         """Call nvcc; returns its messages."""

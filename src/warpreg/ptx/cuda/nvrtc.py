@@ -10,8 +10,10 @@ from typing import Any
 from warpreg.ptx.cuda.errors import CompilerMissingError, CudaCompileError
 
 
-def compile_text(text: str, name: str, flags: Sequence[str]) -> str:
-    """PTX of a source text; ``name`` is the path of its file, which need not exist.
+def compile_text(text: str, name: str, flags: Sequence[str], kernels: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """PTX of a source text, and the names in it of ``kernels``, templates with arguments that are instantiated.
+
+    ``name`` is the path of the file of the source, which need not exist.
 
     Raises `CudaCompileError` with NVRTC's log, `CompilerMissingError` without the ``cuda`` extra.
     """
@@ -19,11 +21,14 @@ def compile_text(text: str, name: str, flags: Sequence[str]) -> str:
     status, program = nvrtc.nvrtcCreateProgram(text.encode(), name.encode(errors="replace"), 0, [], [])
     _expect_success(nvrtc, status, name)
     try:
+        for kernel in kernels:
+            (status,) = nvrtc.nvrtcAddNameExpression(program, kernel.encode())
+            _expect_success(nvrtc, status, name)
         options = [flag.encode() for flag in flags]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise CudaCompileError(name, _log(nvrtc, program) or _describe(nvrtc, status))
-        return _ptx(nvrtc, program, name)
+        return _ptx(nvrtc, program, name), [_lowered(nvrtc, program, name, kernel) for kernel in kernels]
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 
@@ -61,6 +66,12 @@ def _ptx(nvrtc: ModuleType, program: Any, name: str) -> str:
     (status,) = nvrtc.nvrtcGetPTX(program, buffer)
     _expect_success(nvrtc, status, name)
     return buffer.rstrip(b"\0").decode()
+
+
+def _lowered(nvrtc: ModuleType, program: Any, name: str, kernel: str) -> str:
+    status, lowered = nvrtc.nvrtcGetLoweredName(program, kernel.encode())
+    _expect_success(nvrtc, status, name)
+    return bytes(lowered).decode()
 
 
 def _log(nvrtc: ModuleType, program: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import UnknownNameError, WarpregError
 
 NAME = "warpreg_kernel_"
 """Beginning of the names of the variables that instantiate templates."""
@@ -35,12 +35,8 @@ def is_instance(name: str) -> bool:
 def instantiation(expressions: Sequence[str]) -> str:
     """Source text that instantiates ``fill<float>`` and the like, to append to a source.
 
-    A variable of constant name points to each, so its name in PTX can be read off, see `instances`.  Raises
-    KernelExpressionError.
+    A variable points to each, so its name in PTX can be read off, see `instances`.
     """
-    for expression in expressions:
-        if not EXPRESSION.fullmatch(expression):
-            raise KernelExpressionError(f"kernel: expected a name such as fill<float>, found '{expression}'")
     lines = (
         f'\n#line 1 "kernel {expression}"\n'
         f'extern "C" {{ __device__ const void *const {NAME}{place} = (const void *)({expression}); }}\n'
@@ -49,10 +45,25 @@ def instantiation(expressions: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def instances(ptx: str, expressions: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """PTX without the variables of `instantiation`, and the kernels' names in PTX by expression."""
-    names = {expressions[int(place)]: name for place, name in VARIABLE.findall(ptx)}
-    return VARIABLE.sub("", ptx), names
+def instances(ptx: str) -> tuple[str, list[str]]:
+    """PTX without the variables of `instantiation`, and the kernels that they point to, in order."""
+    names = dict(VARIABLE.findall(ptx))
+    return VARIABLE.sub("", ptx), [names[place] for place in sorted(names, key=int)]
+
+
+def qualified(expression: str, known: Mapping[str, str]) -> str:
+    """An instance of one of the ``known`` templates with the namespaces of the template, where it has none.
+
+    Raises KernelExpressionError for what is no name with arguments, UnknownNameError for a template that is not known,
+    if others are.
+    """
+    if not EXPRESSION.fullmatch(expression):
+        raise KernelExpressionError(f"kernel: expected a name such as fill<float>, found '{expression}'")
+    name, _, arguments = expression.partition("<")
+    last = name.strip().rpartition("::")[2]
+    if known and last not in known:
+        raise UnknownNameError("kernel template", last, known)
+    return expression if last not in known or "::" in name else f"{known[last].partition('<')[0]}<{arguments}"
 
 
 def templates(text: str) -> dict[str, str]:

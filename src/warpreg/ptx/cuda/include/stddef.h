@@ -8,3 +8,6 @@
 #endif
 typedef decltype(sizeof 0) size_t;
 typedef decltype((char *)0 - (char *)0) ptrdiff_t;
+namespace std {
+using ::size_t; using ::ptrdiff_t;
+}
