@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def written(folder: Path, **texts: str) -> Path:
     return paths[0]
 
 
-def outputs(program: warpreg.Program, name: str, *more: object, dtype: str = "int32") -> list[object]:
+def outputs(program: warpreg.Program, name: str, *more: Any, dtype: str = "int32") -> list[object]:
     """What 32 threads write to their elements of the first argument."""
     found = np.zeros(32, dtype)
     program[name][1, 32](found, *more)
