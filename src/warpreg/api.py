@@ -7,7 +7,7 @@ warpreg.compare(run, designs=["mrf", "rfc"])
 
 from __future__ import annotations
 
-import re
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,14 @@ from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, Run
+from warpreg.ir.cpp_names import short_name
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.html_table import html_table
-from warpreg.ir.module import Module
+from warpreg.ir.module import Module, SourceKernels
 from warpreg.ir.text_files import read_text
 from warpreg.ptx import parse
-from warpreg.ptx.nvrtc import compile_cuda
+from warpreg.ptx.cuda.compile import CompiledCuda, compile_cuda, compile_file
+from warpreg.ptx.cuda.options import CudaOptions, macros
 from warpreg.sass.choice import Selected, trace_choice
 from warpreg.sass.isa.opcodes import UnknownOpcodes
 from warpreg.simt import SurfaceArgument, TextureArgument
@@ -166,7 +168,7 @@ class BoundKernel:
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         configuration |= {} if limits == DEFAULT_LIMITS else limits
         return Run(
-            source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
+            short_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
         )
 
 
@@ -181,6 +183,10 @@ def compile(
     banks: int = 0,
     address_bits: int = 64,
     record: simt.Record = runs.PATH,
+    include: Sequence[str | Path] = (),
+    define: Sequence[str] | Mapping[str, object] = (),
+    arch: str | None = None,
+    kernels: Sequence[str] = (),
 ) -> Program:
     """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
 
@@ -188,31 +194,52 @@ def compile(
     spilled.  ``schedule`` enables the list scheduler; ``target`` (``sm_80``) adds the target's reserved registers to
     the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation, ``level="allocated-ptx"`` with
     it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
-    instruction over this many register banks; ``address_bits=32`` computes addresses in single registers.  Raises
-    `PtxError`, `CudaCompileError`, `WarpregError`.
+    instruction over this many register banks; ``address_bits=32`` computes addresses in single registers.
+
+    Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
+    architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate
+    (``["fill<float>"]``).  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
     """
-    choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
-    return Program(load_module(source), choice, record)
+    choice = CompileChoice(
+        max_registers,
+        schedule,
+        target,
+        level,
+        registers,
+        banks,
+        address_bits=address_bits,
+        include=tuple(map(str, (include,) if isinstance(include, str | Path) else include)),
+        define=macros(define),
+        arch=arch,
+    )
+    return Program(load_module(source, choice.cuda, kernels), choice, record)
 
 
-def load_module(source: str | Path) -> Module:
-    """The module of a ``.cu`` or ``.ptx`` file or of source text."""
+def load_module(source: str | Path, cuda: CudaOptions | None = None, kernels: Sequence[str] = ()) -> Module:
+    """The module of a ``.cu`` or ``.ptx`` file or of source text; ``kernels`` are templates to instantiate."""
+    cuda = cuda or CudaOptions()
     if isinstance(source, str) and "\n" in source:
-        is_ptx = ".version" in source and ".target" in source
-        return parse(source) if is_ptx else parse(compile_cuda(source, "<source>.cu"), "<ptx of source>")
+        if ".version" in source and ".target" in source:
+            _expect_no_options("PTX", cuda)
+            return parse(source)
+        return _parsed(compile_cuda(source, "<source>.cu", cuda, kernels), "<ptx of source>")
     path = Path(source)
     if path.suffix not in (".cu", ".ptx"):
         raise WarpregError(f"{path}: expected a .cu or .ptx file, found suffix '{path.suffix}'")
-    text = read_text(path, errors="replace")
     if path.suffix == ".ptx":
-        return parse(text, str(path))
-    return parse(compile_cuda(text, path.name), f"<ptx of {path}>")
+        _expect_no_options(str(path), cuda)
+        return parse(read_text(path, errors="replace"), str(path))
+    return _parsed(compile_file(path, cuda, kernels), f"<ptx of {path}>")
 
 
-def source_name(kernel: str) -> str:
-    """The source name of a mangled C++ kernel; any other name unchanged."""
-    mangled = re.match(r"_Z(\d+)(\w+)", kernel)
-    return mangled[2][: int(mangled[1])] if mangled else kernel
+def _parsed(compiled: CompiledCuda, name: str) -> Module:
+    kernels = SourceKernels(compiled.instances, compiled.templates)
+    return dataclasses.replace(parse(compiled.ptx, name), source=kernels)
+
+
+def _expect_no_options(name: str, cuda: CudaOptions) -> None:
+    if cuda.is_given:
+        raise WarpregError(f"{name}: include, define and arch are for CUDA C++; PTX is compiled already")
 
 
 def run(

@@ -208,7 +208,10 @@ def test_files_of_a_part(listed: str) -> None:
     part = [Path(listed), folder / "kernel-2.traceg"]
     whole = [Path(listed), *(folder / f"kernel-{number}.traceg" for number in (1, 2, 3))]
     assert (
-        workload_files(listed, by_number) == workload_files(listed, by_name) == opened_files(listed, by_number) == part
+        workload_files(listed, reading=by_number)
+        == workload_files(listed, reading=by_name)
+        == opened_files(listed, by_number)
+        == part
     )
     assert workload_files(listed) == opened_files(listed, by_name) == whole
 

@@ -10,7 +10,8 @@ import pytest
 
 import warpreg
 from warpreg.api import ArgumentError
-from warpreg.ptx import nvrtc
+from warpreg.ptx.cuda import nvrtc
+from warpreg.ptx.cuda.errors import CompilerMissingError
 from warpreg.simt import TextureError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "blur.py"
@@ -36,7 +37,7 @@ DOUBLED = """
 def test_the_example_of_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         nvrtc.nvrtc_version()
-    except nvrtc.CompilerMissingError:
+    except CompilerMissingError:
         pytest.skip("NVRTC is not installed")
     runpy.run_path(str(EXAMPLE))
     assert capsys.readouterr().out == "[16.5 17.5 18.5]\n"

@@ -1,5 +1,5 @@
-"""CUDA's texture and surface functions as compiled by NVRTC; `warpreg.ptx.nvrtc.compile_cuda` made ``texturing.ptx`` of
-``texturing.cu``, without its debug directives.
+"""CUDA's texture and surface functions as compiled by NVRTC; `warpreg.ptx.cuda.compile.compile_cuda` made
+``texturing.ptx`` of ``texturing.cu``, without its debug directives.
 """
 
 from __future__ import annotations

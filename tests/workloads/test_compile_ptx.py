@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from warpreg import workloads
-from warpreg.ptx import nvrtc
+from warpreg.ptx.cuda import nvrtc
+from warpreg.ptx.cuda.compile import BUILT_IN_HEADER, compile_cuda
+from warpreg.ptx.cuda.errors import CompilerMissingError, CudaCompileError
+from warpreg.ptx.cuda.options import CudaOptionError, CudaOptions
 from warpreg.workloads import compile_ptx
 
 NAMES = workloads.names()
@@ -18,7 +21,7 @@ def installed_release() -> str | None:
     """The release of NVRTC as PTX headers print it, or None."""
     try:
         return "{}.{}".format(*nvrtc.nvrtc_version())
-    except nvrtc.CompilerMissingError:
+    except CompilerMissingError:
         return None
 
 
@@ -34,7 +37,7 @@ def test_ptx_leads_back_to_its_source_and_to_no_machine(name: str) -> None:
     ptx = checked_in(name)
     source, *declarations = re.findall(r"\.file\s+\d+\s+(.*)", ptx)
     assert source == '"kernel.cu"'
-    assert declarations in ([], [f'"{nvrtc.BUILT_IN_HEADER}"'])
+    assert declarations in ([], [f'"{BUILT_IN_HEADER}"'])
     assert ".loc" in ptx
 
 
@@ -78,22 +81,22 @@ def test_check_reports_a_stale_file_and_regeneration_mends_it(
 
 @needs_compiler
 def test_a_source_that_does_not_compile_gives_the_compilers_log() -> None:
-    with pytest.raises(nvrtc.CudaCompileError) as caught:
-        nvrtc.compile_cuda("__global__ void f() {\n  undefined();\n}", "bad.cu")
+    with pytest.raises(CudaCompileError) as caught:
+        compile_cuda("__global__ void f() {\n  undefined();\n}", "bad.cu")
     assert "bad.cu(2): error" in caught.value.log
 
 
 @needs_compiler
 def test_an_unknown_architecture_is_refused() -> None:
-    with pytest.raises(nvrtc.CudaCompileError, match="gpu-architecture"):
-        nvrtc.compile_cuda("", "empty.cu", arch="compute_1")
+    with pytest.raises(CudaOptionError, match=r"expected one of sm_75, sm_80, .*, found 'compute_1'"):
+        compile_cuda("", "empty.cu", CudaOptions(arch="compute_1"))
 
 
 @needs_compiler
 def test_names_are_kept_as_given() -> None:
     source = "__global__ void f(int* x) { *x = 1; }"
-    assert '.file	1 "folder/f.cu"' in nvrtc.compile_cuda(source, "folder/f.cu")
-    assert '.file	1 "/somewhere/f.cu"' in nvrtc.compile_cuda(source, "/somewhere/f.cu")
+    assert '.file	1 "folder/f.cu"' in compile_cuda(source, "folder/f.cu").ptx
+    assert '.file	1 "/somewhere/f.cu"' in compile_cuda(source, "/somewhere/f.cu").ptx
 
 
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,5 +104,5 @@ def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.
         raise ModuleNotFoundError(f"No module named '{name}'")
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(nvrtc.CompilerMissingError, match=r"pip install 'warpreg\[cuda\]'"):
-        nvrtc.compile_cuda("", "kernel.cu")
+    with pytest.raises(CompilerMissingError, match=r"pip install 'warpreg\[cuda\]'"):
+        compile_cuda("", "kernel.cu")

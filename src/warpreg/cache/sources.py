@@ -13,7 +13,7 @@ from typing import Any
 import warpreg
 
 IGNORED = "__pycache__"
-CONTENT = (".py", ".toml", ".ptx", ".cu", ".csv", ".json")
+CONTENT = (".py", ".toml", ".ptx", ".cu", ".h", ".csv", ".json")
 """Files that results depend on."""
 
 

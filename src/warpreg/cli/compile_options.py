@@ -55,6 +55,28 @@ def compile_options(function: Function) -> Function:
 
     options = (
         click.option(
+            "-I",
+            "--include",
+            CHOICE + "include",
+            multiple=True,
+            metavar="FOLDER",
+            help="CUDA C++: also look for headers in this folder. Repeat for more.",
+        ),
+        click.option(
+            "-D",
+            "--define",
+            CHOICE + "define",
+            multiple=True,
+            metavar="NAME[=VALUE]",
+            help="CUDA C++: define a macro. Repeat for more.",
+        ),
+        click.option(
+            "--arch",
+            CHOICE + "arch",
+            metavar="sm_NN",
+            help="CUDA C++: compile for this architecture. Default: that of an sm_ target, else sm_75.",
+        ),
+        click.option(
             "--max-registers",
             CHOICE + "max_registers",
             type=click.IntRange(*RANGES["max_registers"]),

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from warpreg import codegen, gpu, simt
-from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
@@ -157,7 +156,7 @@ class _Side:
         self, size: str, seed: int, choice: CompileChoice, max_instructions: int | None, record: simt.Record
     ) -> Version:
         """The compiled kernels, and the run."""
-        module = load_module(self.target) if self._code is None else self._code.module()
+        module = self._launching.module(self.target, choice) if self._code is None else self._code.module(choice.cuda)
         run: Run | None = None
         if self._workload is not None:
             try:
@@ -169,10 +168,7 @@ class _Side:
         return Version(self._kernels(module, choice, run), run)
 
     def _kernels(self, module: Module, choice: CompileChoice, run: Run | None) -> dict[str, Any]:
-        chosen = self._launching.kernel
-        names = [module.kernel_name(chosen)] if chosen else [one.name for one in module.kernels]
-        if not names:
-            raise WarpregError(f"{self.target} has no kernel")
+        names = module.kernel_names(self._launching.kernel)
         ran = {} if run is None else {kernel.name: kernel for kernel in run.kernels}
         return {name: ran.get(name) or codegen.translate(module, name, choice.options()) for name in names}
 

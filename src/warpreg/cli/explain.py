@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from warpreg import codegen
-from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import one_value, set_option
-from warpreg.cli.launching import KERNEL_FILES
+from warpreg.cli.launching import KERNEL_FILES, module_of
 from warpreg.cli.listings import styled
 from warpreg.cli.options import json_option, problem_options
 from warpreg.cli.source_lines import Measuring, print_lines
@@ -91,10 +90,8 @@ def command(
     if costs and not (by_line or html):
         raise click.UsageError(f"--{costs} requires --source or --html")
     values = _values(design_name, settings)
-    module = _module(target)
-    names = [module.kernel_name(kernel)] if kernel else [found.name for found in module.kernels]
-    if not names:
-        raise click.UsageError(f"{target} has no kernel")
+    module = _module(target, choice, kernel)
+    names = module.kernel_names(kernel)
     options = choice.options()
     if wanted:
         if design_name:
@@ -173,10 +170,10 @@ def _print_snapshot(kernel: str, shot: watch.Snapshot, only_changes: bool) -> No
         click.echo(shot.text())
 
 
-def _module(target: str) -> Module:
-    if Path(target).suffix in (".cu", ".ptx"):
-        return load_module(target)
-    return find_workload(target).module()
+def _module(target: str, choice: CompileChoice, kernel: str | None) -> Module:
+    if Path(target).suffix in KERNEL_FILES:
+        return module_of(target, choice, kernel)
+    return find_workload(target).module(choice.cuda)
 
 
 def _values(design_name: str | None, settings: Sequence[str]) -> Mapping[str, Value]:

@@ -6,6 +6,7 @@ import functools
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -14,11 +15,13 @@ from numpy.typing import NDArray
 
 from warpreg.cli.arguments import Argument, SymbolValue, parse_argument, parse_extent, parse_symbols
 from warpreg.cli.example_arguments import example_argument
+from warpreg.ir.cpp_names import short_name
+from warpreg.ptx.cuda.templates import is_instance
 
 if TYPE_CHECKING:
     from warpreg import api, simt
     from warpreg.experiments.runs.run import CompileChoice, Run
-    from warpreg.ir.module import Variable
+    from warpreg.ir.module import Module, Variable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 KERNEL_FILES = (".cu", ".ptx")
@@ -51,6 +54,10 @@ class Launching:
         arguments = [parse_argument(text, generator) for text in self.specs]
         return LaunchValues(arguments, parse_symbols(self.symbols, generator))
 
+    def module(self, target: str, choice: CompileChoice) -> Module:
+        """The module of the file, with the kernel if it is an instance of a template."""
+        return module_of(target, choice, self.kernel)
+
     def run(
         self,
         target: str,
@@ -66,8 +73,8 @@ class Launching:
         """
         from warpreg import api
 
-        program = api.Program(api.load_module(target), choice, record)
-        name = program.module.kernel_name(self.kernel) if self.kernel else _only_kernel(target, program)
+        program = api.Program(self.module(target, choice), choice, record)
+        name = self._kernel_name(target, program.module)
         self._expect_launch(target, program, name, len(values.arguments))
         assert self.grid is not None
         assert self.block is not None
@@ -76,13 +83,21 @@ class Launching:
         arguments = (argument.value for argument in values.arguments)
         return bound(*arguments, max_instructions=max_instructions, symbols=symbols, read=read)
 
+    def _kernel_name(self, target: str, module: Module) -> str:
+        names = module.kernel_names(self.kernel)
+        if len(names) != 1:
+            listed = ", ".join(module.shown_names(names))
+            raise click.UsageError(f"{target} has {len(names)} kernels ({listed}); choose one with --kernel")
+        return names[0]
+
     def _expect_launch(self, target: str, program: api.Program, name: str, arguments: int) -> None:
         function = program.module.function(name)
         parameters = function.parameters
         if self.grid and self.block and arguments == len(parameters):
             return
         specs = [f"--arg {example_argument(function, one)}" for one in parameters]
-        words = ["warpreg run", shlex.quote(target), "--kernel", shlex.quote(name), "--grid 4 --block 256", *specs]
+        called = shlex.quote(self.kernel or short_name(name))
+        words = ["warpreg run", shlex.quote(target), "--kernel", called, "--grid 4 --block 256", *specs]
         expected = ", ".join(f"{one.name.removeprefix(name + '_')} ({_size(one)})" for one in parameters) or "none"
         raise click.UsageError(
             f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
@@ -109,12 +124,12 @@ def _size(parameter: Variable) -> str:
     return f"{parameter.bytes} bytes" if parameter.dimensions else str(parameter.type)
 
 
-def _only_kernel(target: str, program: api.Program) -> str:
-    names = list(program)
-    if len(names) != 1:
-        what = f"has {len(names)} kernels ({', '.join(names)})" if names else "has no kernel"
-        raise click.UsageError(f"{target} {what}; choose one with --kernel")
-    return str(names[0])
+def module_of(target: str, choice: CompileChoice, kernel: str | None = None) -> Module:
+    """The module of a kernel file, with a kernel that is an instance of a template."""
+    from warpreg import api
+
+    is_template = kernel is not None and is_instance(kernel) and Path(target).suffix == ".cu"
+    return api.load_module(target, choice.cuda, [kernel] if is_template and kernel else [])
 
 
 def launch_options(function: Function) -> Function:
@@ -135,7 +150,7 @@ def launch_options(function: Function) -> Function:
         return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments, symbols), **named)
 
     options = (
-        click.option("--kernel", help="Name of the kernel, if the file has several."),
+        click.option("--kernel", help="Name of the kernel, if the file has several, or a template: 'fill<float>'."),
         click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Number of thread blocks in the grid."),
         click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Number of threads in a thread block."),
         click.option(

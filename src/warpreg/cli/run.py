@@ -298,6 +298,8 @@ def _print(
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(value)
     return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from warpreg import designs, workloads
-from warpreg.api import source_name
 from warpreg.cli import output
 from warpreg.cli.options import json_option, problem_options, processes_option
+from warpreg.ir.cpp_names import short_name
 
 if TYPE_CHECKING:
     from warpreg.experiments.checks.verification import Verdict
@@ -143,7 +143,7 @@ def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_js
     rows = [
         {
             "workload": workload,
-            "kernel": source_name(one.kernel),
+            "kernel": short_name(one.kernel),
             "launches": one.launches,
             "compared": one.compared,
             "elements": one.elements,

@@ -34,6 +34,7 @@ from warpreg.experiments.runs.provenance import NOTE, code_version
 from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.experiments.runs.traces import TraceChoice
 from warpreg.gpu import Machine
+from warpreg.ir.cpp_names import forms, normal
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.report.listing import listing
@@ -159,7 +160,7 @@ def _chosen(run: Run, name: str | None) -> Kernel:
     if name is None:
         return max(run.kernels, key=lambda one: sum(int(each.warp_instructions) for each in run.launches_of(one)))
     for kernel in run.kernels:
-        if name in (kernel.name, run.name) or kernel.name.startswith(f"_Z{len(name)}{name}"):
+        if name == run.name or normal(name) in forms(kernel.name):
             return kernel
     raise click.UsageError(f"--kernel: {UnknownNameError('kernel in this run', name, [k.name for k in run.kernels])}")
 

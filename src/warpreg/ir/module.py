@@ -7,11 +7,12 @@ functions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
-from warpreg.ir.errors import Location, UnknownNameError
+from warpreg.ir.cpp_names import demangled, forms, normal, short_name
+from warpreg.ir.errors import MOST_NAMES, Location, UnknownNameError, WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Symbol
 from warpreg.ir.types import Type
@@ -216,10 +217,19 @@ class SourceFile:
 TopLevel = Union[Variable, RegisterDeclaration, Function, Attribute, Section, SourceFile]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceKernels:
+    """Kernel templates of a CUDA C++ source: names in PTX of the instances that were asked for, by what they were asked
+    for as, and the templates by name, each with an example of its instantiation."""
+
+    instances: Mapping[str, str] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=True)
 class Module:
     """One PTX file.  ``items`` are all top-level items in order, after version, target and address size; ``digest``
-    identifies the text that was parsed, empty for a module that was not parsed."""
+    identifies the text that was parsed, empty for a module that was not parsed; ``source`` is known of CUDA C++."""
 
     version: str
     target: tuple[str, ...]
@@ -227,6 +237,7 @@ class Module:
     items: tuple[TopLevel, ...]
     file: str = field(default="<ptx>", compare=False)
     digest: str = field(default="", compare=False)
+    source: SourceKernels = field(default_factory=SourceKernels, compare=False)
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -263,18 +274,49 @@ class Module:
         return defined[name]
 
     def kernel_name(self, name: str) -> str:
-        """The PTX name of a kernel, given by that name or its unmangled C++ name.  Raises UnknownNameError."""
+        """The PTX name of a kernel, given by that name or by its C++ name, as far as that is unique: with parameters,
+        without them, without template arguments, without namespaces.  Raises UnknownNameError, WarpregError for a
+        name of several kernels and for a template that is not instantiated.
+        """
         names = [kernel.name for kernel in self.kernels]
-        mangled = [known for known in names if known.startswith(f"_Z{len(name)}{name}")]
         if name in names:
             return name
-        if len(mangled) != 1:
-            raise UnknownNameError(f"kernel in {self.file}", name, mangled or names)
-        return mangled[0]
+        if name in self.source.instances:
+            return self.source.instances[name]
+        found = [known for known in names if normal(name) in forms(known)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(self.shown_names(found))
+            raise WarpregError(f"{self.file}: '{name}' is the name of {len(found)} kernels: {listed}")
+        template, _, arguments = name.partition("<")
+        if template.rpartition("::")[2] in self.source.templates:
+            raise WarpregError(f"{self.file}: {self._not_instantiated(name, template.rpartition('::')[2], arguments)}")
+        raise UnknownNameError(f"kernel in {self.file}", name, self.shown_names(names))
+
+    def shown_names(self, names: Sequence[str]) -> list[str]:
+        """Kernels by their C++ names, with parameters where the names without are not unique."""
+        short = [short_name(name) for name in names]
+        return [one if short.count(one) == 1 else demangled(name) for name, one in zip(names, short, strict=True)]
+
+    def kernel_names(self, name: str | None) -> list[str]:
+        """The PTX name of one kernel, or of all.  Raises like `kernel_name`, and WarpregError if there is none."""
+        if name is not None:
+            return [self.kernel_name(name)]
+        if not self.kernels:
+            examples = [f"--kernel '{example}'" for example in self.source.templates.values()]
+            what = f"; its templates need arguments: {' or '.join(examples[:MOST_NAMES])}" if examples else ""
+            raise WarpregError(f"{self.file} has no kernel{what}")
+        return [kernel.name for kernel in self.kernels]
+
+    def _not_instantiated(self, name: str, template: str, arguments: str) -> str:
+        example = name if arguments else self.source.templates[template]
+        what = "not instantiated" if arguments else "a template that needs arguments"
+        return f"kernel {name} is {what}: --kernel '{example}', in Python compile(..., kernels=[\"{example}\"])"
 
 
 __all__ = [
     "Attribute", "BranchTable", "CallPrototype", "Function", "Generic", "Initializer", "LabelStatement", "Loc",
-    "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section", "SourceFile", "Statement",
-    "TopLevel", "Variable",
+    "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section", "SourceFile",
+    "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip

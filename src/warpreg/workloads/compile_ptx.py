@@ -13,13 +13,14 @@ from pathlib import Path
 
 from warpreg import workloads
 from warpreg.ir.errors import WarpregError
-from warpreg.ptx.nvrtc import compile_cuda, compile_options
+from warpreg.ptx.cuda.compile import compile_file
+from warpreg.ptx.cuda.options import DEFAULT_ARCHITECTURE
 from warpreg.workloads.workload import Workload
 
 
 def regenerated(workload: Workload) -> str:
     """The content of the PTX file of ``workload``, newly compiled."""
-    return compile_cuda(workload.cuda_path.read_text(encoding="utf-8"), workload.cuda_path.name)
+    return compile_file(workload.cuda_path).ptx
 
 
 def stale(check_only: bool) -> list[Path]:
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     verb = "differs from" if check_only else "written by"
     for path in differing:
-        print(f"{path} {verb} nvrtc {' '.join(compile_options())}")
+        print(f"{path} {verb} nvrtc for {DEFAULT_ARCHITECTURE}")
     if not differing:
         print("every PTX file equals the compiler's output")
     return 1 if check_only and differing else 0

@@ -13,6 +13,8 @@ import numpy as np
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.toml_files import read_toml
+from warpreg.ptx.cuda.options import CudaOptions
+from warpreg.ptx.cuda.templates import is_instance
 from warpreg.workloads.launch_file import (
     ArrayEntry,
     Description,
@@ -41,6 +43,9 @@ def load_description(path: Path | str) -> Workload:
     if source.suffix not in (".cu", ".ptx") or not source.is_file():
         raise DescriptionError(f"{path}: source: expected a .cu or .ptx file, found '{description.source}'")
     _check_names(path, description)
+    cuda = _cuda(path, description)
+    if cuda.is_given and source.suffix == ".ptx":
+        raise DescriptionError(f"{path}: include, define and arch are for CUDA C++, found '{description.source}'")
     tolerances = {name: Tolerance(entry.relative, entry.absolute) for name, entry in description.expect.items()}
     return Workload(
         name=description.name or source.stem,
@@ -53,7 +58,17 @@ def load_description(path: Path | str) -> Workload:
         reference=partial(_expected, path, description),
         tolerance=tolerances,
         tags=("own",),
+        cuda=cuda,
+        templates=tuple(dict.fromkeys(one.kernel for one in description.launches if is_instance(one.kernel))),
     )
+
+
+def _cuda(path: Path, description: Description) -> CudaOptions:
+    folders = tuple(str(path.parent / folder) for folder in description.include)
+    try:
+        return CudaOptions(folders, tuple(description.define), description.arch)
+    except WarpregError as error:
+        raise DescriptionError(f"{path}: {error}") from error
 
 
 def data_files(path: Path) -> list[Path]:

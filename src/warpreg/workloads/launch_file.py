@@ -1,6 +1,7 @@
 """A launch description: a small TOML file that defines a workload for a user's ``.cu`` or ``.ptx`` file.
 
     source = "saxpy.cu"
+    define = ["FACTOR=2"]
 
     [sizes.small]
     n = 1_000_000
@@ -27,6 +28,8 @@
 Instead of a number, the name of a number of the chosen size can be used. An argument is a number, or the name of a
 number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the arguments of `Device.texture`), or a
 text as on the command line: ``"struct:f32:2.5,s32:n,buffer:x"``, where ``buffer:x`` is a pointer to the array x.
+``include``, ``define`` and ``arch`` are options of CUDA C++.  A kernel may be an instance of a template:
+``fill<float>``.
 
 ``[symbols]`` fills variables of the module before the first launch, ``symbols`` of a launch before that launch:
 
@@ -110,6 +113,9 @@ class Description(Entry):
     """The whole file; paths in it are relative to its folder."""
 
     source: str
+    include: list[str] = []
+    define: list[str] = []
+    arch: str | None = None
     name: str | None = None
     sizes: dict[str, dict[str, int]] = {}
     arrays: dict[str, ArrayEntry] = {}

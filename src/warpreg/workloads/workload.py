@@ -5,6 +5,7 @@ Built-in workloads and a user's file have the same form: a module with one `Work
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +16,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
-from warpreg.ir.module import Module
+from warpreg.ir.module import Module, SourceKernels
 from warpreg.ptx import parse
-from warpreg.ptx.nvrtc import compile_cuda
+from warpreg.ptx.cuda.compile import AS_IT_IS, compile_file
+from warpreg.ptx.cuda.options import CudaOptions
 
 if TYPE_CHECKING:
     from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
@@ -143,7 +145,8 @@ class Workload:
     ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
     ``tolerance`` applies to all outputs, or is a mapping by output name.
     ``originals`` names the original programs in ``originals.csv``, as ``suite/app``; ``differences`` describes where
-    and why the kernels here differ from them.
+    and why the kernels here differ from them.  ``cuda`` are options of its CUDA C++, ``templates`` kernel templates to
+    instantiate.
     """
 
     name: str
@@ -160,6 +163,8 @@ class Workload:
     papers: tuple[str, ...] = ()
     originals: tuple[str, ...] = ()
     differences: str = ""
+    cuda: CudaOptions = AS_IT_IS
+    templates: tuple[str, ...] = ()
 
     @property
     def cuda_path(self) -> Path:
@@ -171,18 +176,26 @@ class Workload:
         """The PTX that NVRTC generated from the source."""
         return self.source.with_suffix(".ptx")
 
-    def module(self) -> Module:
-        """The parsed PTX; a source without PTX beside it is compiled with NVRTC.
+    def module(self, cuda: CudaOptions | None = None) -> Module:
+        """The parsed PTX; a source without PTX beside it is compiled, and so is one whose options are given, by the
+        workload or by ``cuda``.
 
         Raises `PtxError`, `CudaCompileError`, and `CompilerMissingError` without the ``cuda`` extra.
         """
-        return parse(self.ptx_text(), self.ptx_path.name)
+        chosen = cuda.over(self.cuda) if cuda else self.cuda
+        if self.ptx_path.is_file() and not chosen.is_given and not self.templates:
+            return parse(self.ptx_path.read_text(encoding="utf-8"), self.ptx_path.name)
+        if self.source.suffix == ".ptx":
+            raise WarpregError(f"{self.ptx_path}: include, define and arch are for CUDA C++; PTX is compiled already")
+        compiled = compile_file(self.cuda_path, chosen, self.templates)
+        module = parse(compiled.ptx, self.ptx_path.name)
+        return dataclasses.replace(module, source=SourceKernels(compiled.instances, compiled.templates))
 
     def ptx_text(self) -> str:
-        """The PTX that `module` parses."""
+        """The PTX without options of the user."""
         if self.ptx_path.is_file():
             return self.ptx_path.read_text(encoding="utf-8")
-        return compile_cuda(self.cuda_path.read_text(encoding="utf-8"), self.cuda_path.name)
+        return compile_file(self.cuda_path, self.cuda, self.templates).ptx
 
     def tolerance_of(self, output: str) -> Tolerance:
         """The tolerance of an output; an output missing in a mapping of tolerances is exact."""

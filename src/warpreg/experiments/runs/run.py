@@ -21,6 +21,7 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.html_table import html_table
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.ptx.cuda.options import CudaOptions
 from warpreg.replay import DistinctWarps, distinct_warps
 from warpreg.sass.listing import Copy
 from warpreg.trace import Trace
@@ -163,7 +164,8 @@ class CompileChoice:
     """The compiler options of a user, with the names of the command line.
 
     ``registers``: register demand per thread for the computation of occupancy, regardless of the compiled kernel.
-    ``latencies``: the machine that instructions are scheduled for, by name or path.
+    ``latencies``: the machine that instructions are scheduled for, by name or path.  ``include``, ``define`` and
+    ``arch`` are those of `CudaOptions`, for CUDA C++.
     """
 
     max_registers: int | None = None
@@ -175,6 +177,14 @@ class CompileChoice:
     latencies: str | None = None
     address_bits: int = 64
     rotate: int = 0
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    arch: str | None = None
+
+    @property
+    def cuda(self) -> CudaOptions:
+        """How CUDA C++ is compiled.  Raises CudaOptionError."""
+        return CudaOptions(self.include, self.define, self.arch, self.target)
 
     def options(self) -> CompileOptions:
         """The compiler's options.
@@ -229,7 +239,7 @@ def load_device(
     fraction of the current launch.
     """
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
-    return simt.Device(module or workload.module(), choice.options(), record, progress=progress, **limit)
+    return simt.Device(module or workload.module(choice.cuda), choice.options(), record, progress=progress, **limit)
 
 
 def run_workload(

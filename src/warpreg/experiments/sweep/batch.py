@@ -23,11 +23,12 @@ from warpreg.experiments.runs import stored_row
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
-from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_workload
 from warpreg.experiments.runs.traces import AS_RECORDED, TraceChoice, is_trace
 from warpreg.experiments.sweep.cells import Cell, Made, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
+from warpreg.ptx.cuda.compile import headers_of
 from warpreg.sass.listing import read_list
 
 UNUSED = ("cli", "report")
@@ -121,7 +122,7 @@ class Keys:
         if made not in self._made:
             latencies = made.choice.latencies
             self._made[made] = {
-                "workload": workload_identity(made.workload, made.reading),
+                "workload": workload_identity(made.workload, made.choice, made.reading),
                 "traces": made.reading.as_dict(),
                 "size": made.size,
                 "seed": made.seed,
@@ -157,21 +158,25 @@ def _of_package() -> str:
     return f"{package()[:DIGITS]}-"
 
 
-def workload_identity(name: str, reading: TraceChoice = AS_RECORDED) -> tuple[str, ...]:
+def workload_identity(
+    name: str, choice: CompileChoice = AS_COMPILED, reading: TraceChoice = AS_RECORDED
+) -> tuple[str, ...]:
     """The name of a workload; of a user's, also digests of its files.  That of the package is part of the code."""
-    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name, reading))
-    return Path(name).name, *digests
+    files = workload_files(name, choice, reading)
+    return Path(name).name, *(_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
 
 
-def workload_files(name: str, reading: TraceChoice = AS_RECORDED) -> list[Path]:
-    """The files of a user's workload, or of the launches of a trace that are selected; none of a workload of the
-    package.
+def workload_files(name: str, choice: CompileChoice = AS_COMPILED, reading: TraceChoice = AS_RECORDED) -> list[Path]:
+    """The files of a user's workload, headers too, or of the launches of a trace that are selected; none of a workload
+    of the package.
     """
     if is_trace(name):
         return list(dict.fromkeys([Path(name), *read_list(Path(name), reading.kernels).traces]))
     if not name.endswith((".py", ".toml")):
         return []
-    return [Path(name), find_workload(name).source, *_data_files(Path(name))]
+    workload = find_workload(name)
+    headers = headers_of(workload.source, choice.cuda.over(workload.cuda))
+    return [Path(name), workload.source, *headers, *_data_files(Path(name))]
 
 
 def opened_files(name: str, reading: TraceChoice) -> list[Path]:

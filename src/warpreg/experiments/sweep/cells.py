@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from warpreg import designs, energy, gpu, workloads
 from warpreg.designs.loading.composition import SEPARATOR
@@ -100,7 +100,7 @@ def workload_names(study: StudyFile, folder: Path) -> list[str]:
 
 def compile_choices(study: StudyFile) -> Iterator[CompileChoice]:
     """Every combination of compile options.  Raises UnknownNameError, SweepError for a value of another type."""
-    kinds = get_type_hints(CompileChoice)
+    kinds = {name: kind for name, kind in get_type_hints(CompileChoice).items() if get_origin(kind) is not tuple}
     for name, values in study.compile.items():
         if name not in kinds:
             raise UnknownNameError("compile option", name, kinds)

@@ -146,7 +146,7 @@ def _measured(cells: Mapping[int, Cell], task: Task) -> dict[int, Found]:
     for (made, machine, technology, how), group in groupby(cells.items(), lambda item: _shared(item[1])):
         numbers = [number for number, _ in group]
         try:
-            latest = _run(made, batch.workload_identity(made.workload, made.reading), record)
+            latest = _run(made, batch.workload_identity(made.workload, made.choice, made.reading), record)
             setting = Setting.load(machine, technology)
             counting = latest.counting(setting.machine, how)
             named = [(number, cells[number]) for number in numbers]
