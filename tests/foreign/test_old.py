@@ -25,6 +25,12 @@ def reverse(rng: np.random.Generator) -> Case:
     return Case(3, 32, (x, x * 0, 75, np.zeros(1, np.uint32)), {1: x[::-1], 3: positive})
 
 
+def polynomial(rng: np.random.Generator) -> Case:
+    # Two steps, step(a, b) = a b - 5, of x and x: (x x - 5) x - 5; a vector of the steps and the value.
+    x = rng.integers(-99, 99, 50).astype(np.int32)
+    return Case(2, 32, (x, np.zeros((50, 2), np.int32), 50), {1: np.stack([x * 0 + 2, (x * x - 5) * x - 5], axis=1)})
+
+
 def rotate(rng: np.random.Generator) -> Case:
     x = rng.integers(0, 2**32, 64, dtype=np.uint32)
     turned = np.roll(x, -5).byteswap()
@@ -45,10 +51,12 @@ def butterfly(rng: np.random.Generator) -> Case:
 
 
 CASES: dict[str, Callable[[np.random.Generator], Case]] = {
-    "ptx10_scale": scale, "ptx14_reverse": reverse, "ptx23_rotate": rotate, "ptx30_butterfly": butterfly,
+    "ptx10_scale": scale, "ptx14_reverse": reverse, "ptx21_polynomial": polynomial, "ptx23_rotate": rotate,
+    "ptx30_butterfly": butterfly,
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::warpreg.ptx.address_size.AddressSizeWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_kernel(name: str) -> None:
     check(FOLDER / f"{name}.ptx", name.split("_")[1], CASES[name](np.random.default_rng(6)))

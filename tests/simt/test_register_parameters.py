@@ -269,3 +269,21 @@ def test_an_address_of_a_function_of_another_shape_is_not_called(run: Runner) ->
     call = "P: .callprototype (.reg .v2 .u32 _) _ (.reg .v2 .u32 _); mov.u64 %rd3, turn; mov.u64 %rd2, wide;"
     with pytest.raises(ExecutionError, match="is no function that may be called here"):
         run(kernel("u32", 2, call + "call (t), %rd2, (t), P;"), before=before, data=numbers("u32", 2), block=8)
+
+
+@pytest.mark.parametrize("kind", ["u8", "u16", "u32", "u64", "align 8 .b8"])
+def test_a_variable_is_argument_and_result(run: Runner, kind: str) -> None:
+    # The function writes its result before it reads its parameter: 100 is overwritten by t + 5 + 1.
+    size, access = ("[16]", "u32") if "align" in kind else ("", kind)
+    register = f"b{max(16, int(access[1:]))}"
+    before = f"""
+    .func (.param .{kind} r{size}) f (.param .{kind} p{size})
+    {{ .reg .{register} x; mov.{register} x, 100; st.param.{access} [r], x; ld.param.{access} x, [p];
+    add.u{register[1:]} x, x, 1; st.param.{access} [r], x; ret; }}
+    """
+    body = f"""
+    .param .{kind} z{size}; .reg .{register} x; add.u32 %r1, %t, 5; cvt.{access}.u32 x, %r1;
+    st.param.{access} [z], x; call (z), f, (z); ld.param.{access} x, [z]; cvt.u32.{access} %r1, x;
+    st.global.u32 [%my_out], %r1;
+    """
+    assert run(body, before=before, out=words(0, 0, 0), block=3)["out"].tolist() == [6, 7, 8]

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from warpreg.codegen.build.calls import Call, has_shape
+from warpreg.codegen.build.frames import Fresh
+from warpreg.codegen.build.stack import emit
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.module import CallPrototype, Function, Variable
@@ -48,7 +50,7 @@ def _shape(formal: Variable) -> str:
 
 
 def copies(
-    formal: Variable, bound: Operand, actual: Operand, call: Instruction, *, into: bool
+    formal: Variable, bound: Operand, actual: Operand, call: Instruction, fresh: Fresh, *, into: bool
 ) -> Iterator[Instruction]:
     """The copy of an argument ``into`` the parameter that ``bound`` holds, or of a result back to ``actual``.
 
@@ -56,7 +58,9 @@ def copies(
     """
     guard = None if into else call.guard
     target, source = (bound, actual) if into else (actual, bound)
-    if isinstance(target, Symbol):
+    if isinstance(target, Symbol) and isinstance(source, Symbol):
+        yield from _between_variables(formal, target, source, call, fresh)
+    elif isinstance(target, Symbol):
         yield _access(formal, call, guard, "st", (Address(target), source))
     elif isinstance(source, Symbol):
         yield _access(formal, call, guard, "ld", (target, Address(source)))
@@ -64,6 +68,17 @@ def copies(
         for to, value in zip(flattened((target,)), flattened((source,)), strict=True):
             if not isinstance(to, Sink):
                 yield _move(formal.type, to, value, call, guard)
+
+
+def _between_variables(
+    formal: Variable, target: Symbol, source: Symbol, call: Instruction, fresh: Fresh
+) -> Iterator[Instruction]:
+    together = formal.bytes | formal.natural_alignment | 8
+    step = together & -together
+    for place in range(0, formal.bytes, step):
+        piece = fresh("%piece", f"b{max(16, 8 * step)}")
+        yield emit(call, f"ld.param.b{8 * step}", piece, Address(source, place))
+        yield emit(call, f"st.param.b{8 * step}", Address(target, place), piece)
 
 
 def _access(

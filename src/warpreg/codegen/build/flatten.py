@@ -269,9 +269,9 @@ class _Flattener:
             self.emit([_jump(instruction, end, Guard(instruction.guard.register, not instruction.guard.negated))])
         scope, routine, self.now.routine = Scope(self.outermost), self.now.routine, None
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
-            bound = self._bind(formal, actual, scope)
+            bound = self._bind(formal, actual, scope, is_shared=actual not in call.results)
             if bound is not actual:
-                self.emit(copies(formal, bound, actual, instruction, into=True))
+                self.emit(copies(formal, bound, actual, instruction, self.fresh, into=True))
         returns = [self._bind(f, a, scope) for f, a in zip(function.returns, call.results, strict=True)]
         takes_stack = any(i.opcode == "alloca" for i in function.instructions())
         top = self.fresh("%top", "b32") if takes_stack else STACK
@@ -286,13 +286,16 @@ class _Flattener:
             self.emit([replace(emit(instruction, "mov.b32", STACK, top), guard=instruction.guard)])
         for formal, bound, actual in zip(function.returns, returns, call.results, strict=True):
             if bound is not actual:
-                self.emit(copies(formal, bound, actual, instruction, into=False))
+                self.emit(copies(formal, bound, actual, instruction, self.fresh, into=False))
 
-    def _bind(self, formal: syntax.Variable, actual: Operand, scope: Scope) -> Register | Vector | Symbol:
-        """The operand that ``formal`` refers to inside: the caller's param variable, or new ones to copy into."""
+    def _bind(
+        self, formal: syntax.Variable, actual: Operand, scope: Scope, *, is_shared: bool = True
+    ) -> Register | Vector | Symbol:
+        """The operand that ``formal`` refers to inside: the caller's param variable if it can be shared, or new ones to
+        copy into."""
         if formal.space == "reg":
             return scope.declare_formal(formal, self.names)
-        bound = actual if isinstance(actual, Symbol) else self.variable(formal)
+        bound = actual if isinstance(actual, Symbol) and is_shared else self.variable(formal)
         scope.bound[formal.name] = bound
         return bound
 
