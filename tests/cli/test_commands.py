@@ -109,7 +109,7 @@ def test_a_runaway_kernel_is_stopped(capsys: Output) -> None:
 def test_names_are_suggested(capsys: Output) -> None:
     assert "did you mean 'vector-add'?" in complaint(capsys, 1, "run", "vector-ad")
     unknown = complaint(capsys, 1, "run", str(SAXPY), "--kernel", "saxpi", *LAUNCH, *ARGUMENTS)
-    assert "did you mean '_Z5saxpyfPfS_i'?" in unknown
+    assert "did you mean 'saxpy'?" in unknown
     assert "did you mean 'rfc'?" in complaint(capsys, 1, "compare", "bfs", "--designs", "rfcc")
     assert "did you mean 'entries'?" in complaint(capsys, 1, "compare", "bfs", "--set", "rfc.entry=6")
     assert "did you mean 'gtx480'?" in complaint(capsys, 1, "compare", "bfs", "--machine", "gtx48")

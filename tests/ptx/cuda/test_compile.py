@@ -329,3 +329,39 @@ def test_the_host_compiler_is_part_of_the_identity_of_nvcc(tmp_path: Path) -> No
     before = Nvcc(tmp_path, host).identity
     os.utime(host, ns=(1, 1))
     assert Nvcc(tmp_path, host).identity != before
+
+
+@needs_nvcc
+@pytest.mark.parametrize("host", ["", "int main() {}\n"], ids=["device", "host"])
+def test_the_same_source_gives_the_same_bytes_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    own = "static __device__ int t[4];\nnamespace { __device__ int u; template <int N> __global__ void k(int *o)"
+    source = f"{own} {{ u += t[o[0] & 3]; t[o[0] & 3] = N; o[threadIdx.x] = N + u - u; }} }}\n{host}"
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "caches" / name))
+        path = written(tmp_path / name, k_cu=source)
+        found.append(compile_file(path, kernels=["k<3>"]).ptx)
+        assert outputs(warpreg.compile(path, kernels=["k<3>"]), "k<3>") == [3] * 32
+        assert outputs(warpreg.compile(path, kernels=["k<3>"]), "k") == [3] * 32
+    assert found[0] == found[1]
+    assert "k.cu" in found[0]
+
+
+@needs_nvcc
+def test_names_of_folders_and_macros_reach_no_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "a,b `touch made` $(touch made)"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    path = written(
+        folder, k_cu=SCALED + "int main() { const char *s = TEXT; }\n", scale_h="#define SCALE TIMES(2, 3)\n"
+    )
+    define = {"TIMES(a, b)": "a*b", "TEXT": '"$(touch made) `touch made`, x"'}
+    assert outputs(warpreg.compile(path, define=define, include=[folder]), "k") == [6 * i for i in range(32)]
+    assert not list(tmp_path.glob("**/made"))
+    written(folder, scale_h="\n#error own\n")
+    with pytest.raises(CudaCompileError, match=r"scale.h:2: #error own") as caught:
+        compile_file(written(tmp_path, k_cu="#include <stdio.h>\n#include <scale.h>\n"), CudaOptions((str(folder),)))
+    assert str(folder) in str(caught.value)

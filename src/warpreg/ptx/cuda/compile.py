@@ -18,6 +18,7 @@ from warpreg.ir.text_files import read_text
 from warpreg.ptx.cuda import nvrtc
 from warpreg.ptx.cuda.errors import CudaCompileError
 from warpreg.ptx.cuda.headers import STAND_INS, Included, included, toolkit_folders, toolkit_versions
+from warpreg.ptx.cuda.internal_names import independent
 from warpreg.ptx.cuda.nvcc import Nvcc, find_nvcc
 from warpreg.ptx.cuda.options import ARCHITECTURE, CudaOptionError, CudaOptions
 from warpreg.ptx.cuda.templates import all_templates, qualified
@@ -78,8 +79,9 @@ def compile_cuda(
         ptx, names = json.loads(kept)
     else:
         wanted = [qualified(kernel, known) for kernel in kernels]
-        found, lowered = _compiled(text, name, source, flags, wanted, nvcc)
-        ptx, names = _with_short_names(found, name, source), dict(zip(kernels, lowered, strict=True))
+        ptx, lowered = _compiled(text, name, source, options, wanted, nvcc)
+        ptx, *lowered = independent("\0".join([_with_short_names(ptx, name, source), *lowered])).split("\0")
+        names = dict(zip(kernels, lowered, strict=True))
         if key is not None:
             store.write(KIND, key, json.dumps([ptx, names]).encode())
     return CompiledCuda(ptx, names, known)
@@ -93,7 +95,7 @@ def headers_of(path: Path, options: CudaOptions = AS_IT_IS) -> list[Path]:
 
 
 def _flags(options: CudaOptions) -> list[str]:
-    """Flags that both compilers take.  Raises CudaOptionError for an architecture that they do not know."""
+    """Flags of NVRTC.  Raises CudaOptionError for an architecture that they do not know."""
     found = ARCHITECTURE.fullmatch(options.architecture)
     known = nvrtc.architectures()
     if found is None or int(found[1]) not in known:
@@ -120,24 +122,20 @@ def _key(
 
 
 def _compiled(
-    text: str, name: str, source: Path, flags: Sequence[str], kernels: Sequence[str], nvcc: Nvcc | None
+    text: str, name: str, source: Path, options: CudaOptions, kernels: Sequence[str], nvcc: Nvcc | None
 ) -> tuple[str, list[str]]:
     """The PTX as the compiler has written it, with the names of the kernels."""
     system = [f"-I{folder}" for folder in (*toolkit_folders(), STAND_INS)]
     try:
-        return nvrtc.compile_text(text, str(source), [*flags, *system], kernels)
+        return nvrtc.compile_text(text, str(source), [*_flags(options), *system], kernels)
     except CudaCompileError as error:
         log = error.log.replace(NAME_MAP, f"kernel {', '.join(kernels)}")
     if nvcc is not None:
         try:
-            return nvcc.compile_text(text, source, flags, kernels)
+            return nvcc.compile_text(text, source, options, kernels)
         except CudaCompileError as error:
             log = error.log
-    searched = [
-        str(source.parent),
-        *(flag[2:] for flag in flags if flag.startswith("-I")),
-        *map(str, toolkit_folders()),
-    ]
+    searched = [str(source.parent), *options.folders, *map(str, toolkit_folders())]
     raise CudaCompileError(name, log.replace(str(source), name), searched, has_nvcc=nvcc is not None)
 
 

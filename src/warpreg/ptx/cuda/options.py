@@ -13,7 +13,7 @@ DEFAULT_ARCHITECTURE = "sm_75"
 """The oldest architecture that NVRTC 13 accepts: its PTX runs on the widest range of machines."""
 
 ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
-MACRO = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?", re.DOTALL)
+MACRO = re.compile(r"[A-Za-z_]\w*(\([\w ,.]*\))?(=.*)?")
 
 
 class CudaOptionError(WarpregError):
