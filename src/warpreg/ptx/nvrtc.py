@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +12,8 @@ from warpreg.ir.errors import WarpregError
 
 DEFAULT_ARCHITECTURE = "compute_75"
 """The oldest virtual architecture that NVRTC 13 accepts: its PTX runs on the widest range of machines."""
+
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 
 BUILT_IN_HEADER = "__nv_nvrtc_builtin_header.h"
 """File name of NVRTC's built-in declarations, such as those of textures, in ``.file`` directives."""
@@ -58,6 +60,23 @@ def compile_cuda(source: str, name: str, arch: str = DEFAULT_ARCHITECTURE) -> st
         return _ptx(nvrtc, program, name)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+
+
+def included_files(source: Path) -> list[Path]:
+    """The files that a source includes, and those that they include, each once.
+
+    As NVRTC finds them, which gets the text of the source: in the current directory and beside a file that is included.
+    """
+    found: dict[Path, None] = {}
+    left = [source]
+    while left:
+        text = left.pop().read_text(encoding="utf-8", errors="replace")
+        for name in INCLUDE.findall(text):
+            paths = [folder / name for folder in (Path(), *(file.parent for file in found))]
+            new = [path for path in paths if path not in found and path.is_file()]
+            found |= dict.fromkeys(new)
+            left += new
+    return list(found)
 
 
 def nvrtc_version() -> tuple[int, int]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warpreg.ir.kernel import Kernel
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.isa.opcodes import UnknownOpcodes
-from warpreg.sass.listing import LIST_SUFFIX, Copy, read_list
+from warpreg.sass.listing import Copy, read_list, recording_name
 from warpreg.sass.parse.header import Header
 from warpreg.sass.parse.source import Source
 from warpreg.sass.rebuild.catalogue import Catalogue
@@ -77,9 +77,7 @@ def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
         if strangers and unknown == "error":
             raise _unknown(catalogues, strangers)
         launches = tuple(_launches(texts, Path(folder)))
-    is_list = path.suffix == LIST_SUFFIX
-    name = path.absolute().parent.name if is_list else path.name.partition(".traceg")[0]
-    return Recording(name, launches, listed.copies, strangers)
+    return Recording(recording_name(path), launches, listed.copies, strangers)
 
 
 def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaunch]:
