@@ -161,17 +161,8 @@ def _results(
     counting: Counting, cells: Sequence[tuple[int, Cell]], setting: Setting, task: Task
 ) -> Iterator[tuple[int, Found]]:
     """The result of each cell of a run, kept before it is yielded."""
-    possible = []
-    for number, cell in cells:
-        choice = batch.loaded(cell.design, cell.values, setting.machine, task.unchecked)
-        try:
-            setting.check([choice])
-        except WarpregError as error:
-            yield number, str(error)
-        else:
-            possible.append((number, choice))
-    rows = attempts(counting, [choice for _, choice in possible], setting)
-    for (number, _), row in zip(possible, rows, strict=True):
+    choices = [batch.loaded(cell.design, cell.values, setting.machine, task.unchecked) for _, cell in cells]
+    for (number, _), row in zip(cells, attempts(counting, choices, setting), strict=True):
         if isinstance(row, Failure):
             yield number, row.message
         else:
