@@ -59,7 +59,7 @@ class Ranking:
         console.print()
         pairs = self._neighbours()
         for pair in pairs:
-            console.print(str(pair), soft_wrap=True)
+            console.print(str(pair), markup=False)
         if any(pair.certainty is None for pair in pairs):
             few = min(pair.workloads for pair in pairs)
             told = f"{few} workload{'s' if few > 1 else ''}, too few to say how certain that is; {ENOUGH} are enough"
