@@ -53,7 +53,7 @@ def print_rows(rows: Sequence[Row], failures: Sequence[Failure] = (), *, by_caus
         console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}", style="dim")
     console.print()
     for sentence in _explained(rows):
-        console.print(sentence, style="dim")
+        console.print(sentence, style="dim", markup=False)
 
 
 def print_front(rows: Sequence[Row]) -> None:
@@ -80,9 +80,21 @@ def _explained(rows: Sequence[Row]) -> Iterator[str]:
     if rows[0].timing is not None:
         yield f"speed: cycles of {baseline} over those of the design"
         yield "occupancy: resident warps, and what limits them; achieved: their mean over the run"
+    yield from _misfits(rows)
     if len({row.workload for row in rows}) > 1:
         yield "means over workloads: geometric of energy and speed, arithmetic of shares; counts are sums"
     yield f"machine {used.machine}, technology {used.technology}, warpreg {used.code}"
+
+
+def _misfits(rows: Sequence[Row]) -> Iterator[str]:
+    """Each sentence about kernels that do not fit an SM, with the designs that it holds for."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for one in row.residency:
+            if one.misfit:
+                found.setdefault(one.misfit, {})[row.label] = None
+    for sentence, labels in found.items():
+        yield f"occupancy 0% under {', '.join(labels)}: {sentence}"
 
 
 def _accesses(rows: Sequence[Row]) -> Table:
