@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before any test is imported; workers inherit what the controller has set."""
     settings.register_profile("any-time", deadline=None)
     settings.load_profile("any-time")
+    os.environ.pop("COLUMNS", None)  # the width of tables
     if WORKER in os.environ:
         return
     os.environ["WARPREG_VERIFY_EACH"] = "1"

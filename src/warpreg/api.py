@@ -18,9 +18,9 @@ from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments.runs import comparison, traces
 from warpreg.experiments.runs import run as runs
 from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.choices import Choice, Refused
+from warpreg.experiments.runs.counting import Replayed, Timed
+from warpreg.experiments.runs.row import Failure, Row, Value
 from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.ir.cpp_names import short_name
 from warpreg.ir.errors import WarpregError
@@ -320,23 +320,30 @@ def compare(
     Counts are warp-registers, energies pJ, by default of the first technology that prices all designs, their own first.
     ``added_...`` columns are the hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and
     ``resources`` are the design's own.
-    Raises `EnergyError` for a design that the technology cannot price, `ArgumentError` for what is not a run.
+    A design that fails on a run has a line with an ``error``; the other lines stand.  Raises the error of the first
+    design if all fail, that of the plain MRF, `UnknownNameError`, `ArgumentError` for what is not a run.
     """
     import pandas
 
     described = gpu.load(machine)
-    chosen = [
-        choice
-        for design in designs
-        for choice in Choice.grid(
-            design, _listed((parameters or {}).get(design, {})), machine=described, unchecked=unchecked
-        )
+    grids = [(design, _listed((parameters or {}).get(design, {}))) for design in designs]
+    named = [
+        one for design, grid in grids for one in Choice.attempts(design, grid, machine=described, unchecked=unchecked)
     ]
+    chosen = [one for one in named if isinstance(one, Choice)]
+    if not chosen and grids:
+        Choice.grid(*grids[0], machine=described, unchecked=unchecked)  # raises the error of the first
     setting = comparison.Setting.load(described, technology, chosen)
     taken = _runs(run)
-    how = Timed(sample, cold=cold, threads=threads) if cycles else None
-    rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
-    return pandas.DataFrame(rows)
+    how = Timed(sample, cold=cold, threads=threads) if cycles else Replayed()
+    rows: list[Row | Failure] = []
+    for one in taken:
+        rows += comparison.attempts(comparison.Counting(one, described, how), chosen, setting)
+        rows += [bad.on(one.name) for bad in named if isinstance(bad, Refused)]
+    if chosen and not any(isinstance(row, Row) for row in rows):
+        for one in taken:
+            list(comparison.compare(one, chosen, setting, how))  # raises it
+    return pandas.DataFrame([row.as_dict() for row in rows])
 
 
 def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = "small") -> pandas.DataFrame:

@@ -71,6 +71,28 @@ def test_the_front_and_the_kind_of_means_are_told(capsys: Output) -> None:
     assert capsys.readouterr().out == ""
 
 
+def test_a_design_that_fails_has_a_marked_row_beside_the_others(capsys: Output) -> None:
+    """b fails on the first workload and has a mean over the second; c fails on both, and on bfs nothing else does."""
+    rows = [row("bfs", "a", 0.5, 1), row("nw", "a", 0.5, 1), row("nw", "b", 0.25, 1)]
+    failures = [Failure("bfs", "no", "b"), *(Failure(name, "no", "c") for name in ("bfs", "nw")), Failure("sad", "no")]
+    print_rows(rows, failures)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    table = [line for line in lines[lines.index([]) - 9 : lines.index([])] if line]
+    assert [line[: 2 if "failed" not in line else 3] for line in table] == [
+        ["bfs", "a"],
+        ["bfs", "b:", "failed"],
+        ["bfs", "c:", "failed"],
+        ["nw", "a"],
+        ["nw", "b"],
+        ["nw", "c:", "failed"],
+        ["sad", "all", "designs:"],
+        ["mean", "a"],
+        ["mean", "of"],
+    ]
+    assert table[-1][:5] == ["mean", "of", "1", "of", "2"]
+    assert [line[-1] for line in table[-2:]] == ["0.500", "0.250"]
+
+
 def test_a_reason_is_told_once(capsys: Output) -> None:
     failures = [Failure(workload, f"{name}: needs --cycles", name) for workload in ("bfs", "nw") for name in ("a", "b")]
     print_failures([*failures, Failure("bfs", "c: no room", "c+d")])

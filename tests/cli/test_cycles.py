@@ -205,7 +205,7 @@ def test_launches_find_the_second_level_as_it_was_left_unless_cold(capsys: Outpu
 def test_a_kernel_that_does_not_fit_is_one_line(capsys: Output) -> None:
     assert complaint(capsys, 1, "run", *VECTOR_ADD, "--cycles", "--registers", "200") == (
         "warpreg: kernel vector_add: a thread block does not fit an SM of gtx480: registers per thread (256 threads of "
-        "200 registers, 0 bytes of shared memory)\n"
+        "200 registers, 0 bytes of shared memory); it fits with at most 63 registers per thread\n"
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,13 @@ import numpy as np
 import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, module
 
+import warpreg
 from warpreg import ptx
 from warpreg.cache import store
-from warpreg.codegen import CompileOptions
+from warpreg.codegen import PLAIN, CompileOptions, Cycles
+from warpreg.ir.opcodes import Latency
 from warpreg.simt import Device, Record
-from warpreg.simt.kernel import kernel_cache
+from warpreg.simt.kernel import kernel_cache, native_kernel
 from warpreg.simt.llvm import object_code
 
 TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np.zeros(32, np.uint32)})
@@ -81,6 +85,65 @@ def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compi
     assert len(list(kernels.iterdir())) == 4
 
 
+OTHER: Mapping[type, Mapping[str, Any]] = {
+    Record: {"path": True, "addresses": True, "widths": True},
+    CompileOptions: {
+        "max_registers": 40,
+        "schedule": False,
+        "fuse_multiply_add": False,
+        "predicate": False,
+        "target": replace(PLAIN, cycles=Cycles(interval={"memory": 2})),  # a field that comparisons leave out
+        "expand_division": False,
+        "level": "ptx",
+        "banks": 4,
+        "cycles": Cycles({Latency.ALU: 7}),
+        "address_bits": 32,
+        "rotate": 3,
+    },
+}
+"""For every option of a kernel, another value."""
+
+
+@pytest.mark.parametrize("kind", OTHER)
+def test_every_option_is_in_the_key(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys are compared instead of code, so that nothing is compiled."""
+
+    class Asked(Exception):
+        """The key of an entry."""
+
+    def refuse(key: str) -> None:
+        raise Asked(key)
+
+    monkeypatch.setattr(kernel_cache, "_read", refuse)
+
+    def key(given: Any, text: str = TEXT, name: str = "k") -> str:
+        options, record = (given, Record()) if kind is CompileOptions else (CompileOptions(), given)
+        with pytest.raises(Asked) as found:
+            kernel_cache.load_or_compile(ptx.parse(text), name, options, record)
+        return str(found.value)
+
+    usual = kind()
+    assert [field.name for field in fields(kind)] == list(OTHER[kind])
+    keys = {key(replace(usual, **{name: value})) for name, value in OTHER[kind].items()}
+    keys |= {key(usual), key(usual, name="another"), key(usual, TEXT.replace(", 3;", ", 4;"))}
+    assert len(keys) == len(OTHER[kind]) + 3
+
+
+def test_operations_with_the_same_name_and_other_options_are_libraries_of_their_own() -> None:
+    """A field that the name of an operation leaves out would give the code of the other one."""
+
+    @dataclass(frozen=True)
+    class Named:
+        value: int
+        name: str = "answer"
+
+        def module(self) -> str:
+            return f"define i32 @answer() {{ ret i32 {self.value} }}"
+
+    found = [ctypes.CFUNCTYPE(ctypes.c_int)(native_kernel._operation(Named(value))[1])() for value in (1, 2)]
+    assert found == [1, 2]
+
+
 def test_another_processor_or_compiler_has_entries_of_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result()
     monkeypatch.setattr(object_code, "identity", lambda: "another")
@@ -94,6 +157,27 @@ def test_an_identity_names_processor_compiler_and_sources() -> None:
     assert (cpu, features) == object_code.host()
     assert len(versions) == 3
     assert len(versions[-1]) == 64
+
+
+def test_a_file_that_moves_between_packages_is_another_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each content counts with its place; otherwise the end of one file could be the start of the next."""
+    monkeypatch.setattr(warpreg, "__file__", str(tmp_path / "__init__.py"))
+    found = []
+    for files in (
+        {"ir/a.py": "ab", "ir/b.py": "c"},
+        {"ir/a.py": "a", "ir/b.py": "bc"},
+        {"ir/a.py": "ab", "ir/c.py": "c"},
+    ):
+        shutil.rmtree(tmp_path / "ir", ignore_errors=True)
+        (tmp_path / "ir").mkdir()
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        object_code.identity.cache_clear()
+        found.append(object_code.identity())
+    object_code.identity.cache_clear()
+    assert len(set(found)) == 3
 
 
 SECOND = """

@@ -1,5 +1,6 @@
 """Workloads: discovery, problem instances, and messages of a check."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,19 @@ def test_a_users_file_defines_a_workload(tmp_path: Path) -> None:
     workload = workloads.load(path)
     assert workload.name == "mine"
     assert workload.ptx_path == tmp_path / "mine.ptx"
+
+
+def test_an_edit_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
+    """An import would take the bytecode of the file as it was."""
+    path = tmp_path / "mine.py"
+    text = "from warpreg.workloads import Workload\nWORKLOAD = Workload('{}', '', '', None, {{}}, None, None, None)\n"
+    found = []
+    for name in ("one", "two"):
+        path.write_text(text.format(name))
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        found.append(workloads.load(path).name)
+    assert found == ["one", "two"]
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.py"]
 
 
 def test_a_file_that_defines_no_workload_is_refused(tmp_path: Path) -> None:

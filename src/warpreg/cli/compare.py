@@ -15,7 +15,7 @@ from warpreg.cli import output
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
-from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
+from warpreg.cli.designs import design_attempts, design_option, designs_option, set_option
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -135,8 +135,9 @@ def command(
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
 
     With '--designs all', runs are timed as with --cycles, because most designs depend on the order of warps.
-    A design that fails on a workload has a row that says why, and the exit status is then 1. Rows of designs and
-    workloads of the package are kept, and found by the next comparison or sweep.
+    A design that fails on a workload has a row marked 'failed', with the cause below the table and as 'error' in JSON
+    and CSV; the other rows stand, and the exit status is 1. Rows of designs and workloads of the package are kept, and
+    found by the next comparison or sweep.
 
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
@@ -161,7 +162,9 @@ def command(
     if not named:
         raise click.UsageError("--designs: expected at least one design, found none")
     described = gpu.load(machine)
-    choices = design_choices(named, settings, machine=described, unchecked=unchecked)
+    choices, refused = design_attempts(named, settings, machine=described, unchecked=unchecked)
+    if not choices:
+        raise WarpregError(refused[0].message)
     _check_baseline(baseline, choices)
     technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
@@ -176,20 +179,19 @@ def command(
     varied = variations(vary, machine, choice)
     comparisons = []
     for one in varied:
-        setting = Setting.load(one.machine, technology)
-        own = design_choices(named, settings, machine=setting.machine, unchecked=unchecked)
-        setting.check(own)
+        own, refused = design_attempts(named, settings, machine=gpu.load(one.machine), unchecked=unchecked)
         making = Making(size, seed, one.choice, record, max_instructions, reading)
         sources = tuple((design.source, design.values) for design in own)
-        comparisons.append(Comparison(sources, unchecked, one.machine, technology, how, making))
+        whole = Comparison(sources, unchecked, one.machine, technology, how, making)
+        comparisons.append((whole, [bad.on(name) for name in names for bad in refused]))
     found: list[list[Row | Failure]] = []
     with output.steps(len(names) * len(comparisons)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        for comparison in comparisons:
+        for comparison, failures in comparisons:
             rows = compared_once(
                 comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute
             )
-            found.append(list(rows))
+            found.append([*rows, *failures])
     if baseline != BASELINE:
         found = [list(_against(rows, baseline)) for rows in found]
     shown = [
@@ -255,7 +257,7 @@ def _print(
     elif as_csv:
         output.print_csv(records)
     else:
-        print_rows(rows, by_cause=True)
+        print_rows(rows, failures, by_cause=True)
         if ranking is None:
             print_front(rows)
         print_failures(failures)

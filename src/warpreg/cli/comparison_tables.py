@@ -25,15 +25,16 @@ Band = tuple[float, float] | None
 """Normalized energy at both ends of the technology's band, if it has one."""
 
 
-def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
+def print_rows(rows: Sequence[Row], failures: Sequence[Failure] = (), *, by_cause: bool = False) -> None:
     """Print the comparison as a table; several workloads add a row of means per design.
 
-    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.
+    Rows of ``failures`` are marked, and stand below the others of their workload.  ``by_cause`` adds where the energy
+    goes, what hardware the designs add and what they count.
     """
-    lines = [_line(row) for row in rows]
+    lines = _with_failures([_line(row) for row in rows], failures)
     labels = dict.fromkeys(row.label for row in rows)
-    if len({row.workload for row in rows}) > 1:
-        lines += [_mean_line(label, [row for row in rows if row.label == label]) for label in labels]
+    if (workloads := len({row.workload for row in rows})) > 1:
+        lines += [_mean_line(label, [row for row in rows if row.label == label], workloads) for label in labels]
     levels = dict.fromkeys(name for row in rows for name in row.levels)
     counts = [f"{name} {action}" for name in levels for action in ("reads", "writes")]
     timing = [*_timing(rows[0]), "occupancy", *(["achieved"] if rows[0].timing is not None else [])]
@@ -52,7 +53,7 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
         console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}", style="dim")
     console.print()
     for sentence in _explained(rows):
-        console.print(sentence, style="dim")
+        console.print(sentence, style="dim", markup=False)
 
 
 def print_front(rows: Sequence[Row]) -> None:
@@ -79,11 +80,23 @@ def _explained(rows: Sequence[Row]) -> Iterator[str]:
     if rows[0].timing is not None:
         yield f"speed: cycles of {baseline} over those of the design"
         yield "occupancy: resident warps, and what limits them; achieved: their mean over the run"
+    yield from _misfits(rows)
     if len({row.workload for row in rows}) > 1:
         yield "means over workloads: geometric of energy and speed, arithmetic of shares; counts are sums"
     for workload, note in dict.fromkeys((row.workload, row.note) for row in rows if row.note):
         yield f"{workload}: {note}"
     yield f"machine {used.machine}, technology {used.technology}, warpreg {used.code}"
+
+
+def _misfits(rows: Sequence[Row]) -> Iterator[str]:
+    """Each sentence about kernels that do not fit an SM, with the designs that it holds for."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for one in row.residency:
+            if one.misfit:
+                found.setdefault(one.misfit, {})[row.label] = None
+    for sentence, labels in found.items():
+        yield f"occupancy 0% under {', '.join(labels)}: {sentence}"
 
 
 def _accesses(rows: Sequence[Row]) -> Table:
@@ -132,12 +145,23 @@ def _timing(row: Row) -> dict[str, Any]:
     }
 
 
-def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Arithmetic means of elided shares, geometric means of normalized energy and speed."""
+def _with_failures(lines: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """The lines of a table with those of failures."""
+    marked = [{"workload": one.workload, "design": f"{one.label or 'all designs'}: failed"} for one in failures]
+    every = [*lines, *marked]
+    order = {name: place for place, name in enumerate(dict.fromkeys(line["workload"] for line in every))}
+    return sorted(every, key=lambda line: order[line["workload"]])
+
+
+def _mean_line(label: str, rows: Sequence[Row], workloads: int) -> dict[str, Any]:
+    """Arithmetic means of elided shares, geometric means of normalized energy and speed; says so if the design has
+    results on fewer ``workloads``.
+    """
+    over = "mean" if len(rows) == workloads else f"mean of {len(rows)} of {workloads}"
     speeds = [row.timing.speed for row in rows if row.timing is not None and row.timing.speed]
     speed = {"speed": f"{geometric_mean(speeds):.3f}"} if speeds else {}
     return (
-        {"workload": "mean", "design": label}
+        {"workload": over, "design": label}
         | speed
         | _ratios(
             reads=statistics.fmean(row.reads_elided for row in rows),

@@ -10,7 +10,7 @@ import click
 
 from warpreg import designs
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.choices import Choice, Refused
 from warpreg.experiments.runs.row import Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
@@ -63,6 +63,17 @@ def design_choices(
     return [
         choice for name in values for choice in Choice.grid(name, values[name], machine=machine, unchecked=unchecked)
     ]
+
+
+def design_attempts(
+    names: Sequence[str], settings: Iterable[str], *, machine: Machine, unchecked: bool = False
+) -> tuple[list[Choice], list[Refused]]:
+    """As `design_choices`, and apart from them those with values that the design cannot have."""
+    values = set_values(_expanded(names), settings)
+    found = [
+        one for name in values for one in Choice.attempts(name, values[name], machine=machine, unchecked=unchecked)
+    ]
+    return [one for one in found if isinstance(one, Choice)], [one for one in found if isinstance(one, Refused)]
 
 
 def _expanded(names: Sequence[str]) -> list[str]:

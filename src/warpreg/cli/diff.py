@@ -204,7 +204,7 @@ def _print(
     console = output.console()
     if rows:
         columns = [name for name in rows[0] if any(row[name] for row in rows)]
-        console.print(f"{before} -> {after}", style="bold", markup=False, soft_wrap=True)
+        console.print(f"{before} -> {after}", style="bold", markup=False)
         output.print_tables([output.table(rows, columns)])
         console.print()
     same = len(found.changes) - sum(change.before != change.after for change in found.changes)

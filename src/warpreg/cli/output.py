@@ -5,52 +5,76 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
+from warpreg.cli.table_parts import measured, parts
 from warpreg.ir.errors import WarpregError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 PIPE_COLUMNS = 160
-"""Width of tables when the output is not a terminal."""
+"""Width of tables when the output is not a terminal and COLUMNS is not set."""
+
+LEAST_COLUMNS = 40
+"""A narrower output has tables of this width."""
 
 NUMBER = re.compile(r"-?[\d.,]+(e[-+]?\d+)?%?")
 
 SHORT = 24
 """Columns whose cells are at most this long are never folded."""
 
-UNBOUNDED = 10_000
-
 PATIENCE_S = 1.0
 """Delay before progress is shown."""
 
 
 def console() -> Console:
-    """The console of standard output."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, highlight=False, soft_wrap=False)
+    """The console of standard output.  What is not a terminal has the width of COLUMNS, and no spaces at ends of
+    lines.
+    """
+    if sys.stdout.isatty():
+        return Console(highlight=False, soft_wrap=False)
+    chosen = os.environ.get("COLUMNS", "")
+    width = max(LEAST_COLUMNS, int(chosen)) if chosen.isdecimal() else PIPE_COLUMNS
+    return Console(width=width, file=cast("IO[str]", _Trimmed(sys.stdout)), highlight=False, soft_wrap=False)
+
+
+class _Trimmed:
+    """A stream without spaces at ends of lines; each line is written at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        return self._stream.write(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return False
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Print tables with an empty line between them; widen the console if numbers would be cut."""
-    for place, one in enumerate(tables):
+    """Print tables with an empty line between them; one that is too wide in parts, each with the first columns."""
+    for place, one in enumerate(part for whole in tables for part in parts(whole, console().width)):
         out = console()
         if place:
             out.print()
-        out.width = max(out.width, _measured(one).minimum)
         out.print(one)
 
 
@@ -126,12 +150,7 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str 
 
 def fits(candidate: Table) -> bool:
     """Whether a table is no wider than the console."""
-    return _measured(candidate).maximum <= console().width
-
-
-def _measured(candidate: Table) -> Measurement:
-    out = console()
-    return Measurement.get(out, out.options.update(max_width=UNBOUNDED), candidate)
+    return measured(candidate).maximum <= console().width
 
 
 def _is_number(value: Any) -> bool:

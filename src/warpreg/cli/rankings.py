@@ -9,7 +9,7 @@ from typing import Any
 
 from warpreg.cli import output
 from warpreg.experiments.runs.row import geometric_mean
-from warpreg.experiments.sweep.ranking import Comparison, Results, front, place_of
+from warpreg.experiments.sweep.ranking import ENOUGH, Comparison, Results, front, place_of
 
 Rows = Sequence[tuple[str, Mapping[str, Any]]]
 """Rows for JSON with the values of all axes, each with the label of its design."""
@@ -57,8 +57,13 @@ class Ranking:
         output.print_tables([output.table(lines, list(lines[0]))])
         console = output.console()
         console.print()
-        for pair in self._neighbours():
-            console.print(str(pair), soft_wrap=True)
+        pairs = self._neighbours()
+        for pair in pairs:
+            console.print(str(pair), markup=False)
+        if any(pair.certainty is None for pair in pairs):
+            few = min(pair.workloads for pair in pairs)
+            told = f"{few} workload{'s' if few > 1 else ''}, too few to say how certain that is; {ENOUGH} are enough"
+            console.print(f"\n{told}", style="dim")
         console.print(
             "\nPareto front: no other design is as good in energy, added storage and (with cycles) speed, and better in"
             " one of them",

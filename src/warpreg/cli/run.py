@@ -295,6 +295,9 @@ def _print(
     if timing is not None:
         tables += cli_cycles.tables(timing)
     output.print_tables(tables)
+    for one in residencies:
+        if one.misfit:
+            console.print(f"\noccupancy 0%: {one.misfit}", style="bold yellow", markup=False)
 
 
 def _shown(value: Any) -> str:

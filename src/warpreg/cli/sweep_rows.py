@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from warpreg.cli import output
 from warpreg.experiments.runs.provenance import NOTE
 from warpreg.experiments.runs.row import geometric_mean
@@ -45,7 +43,7 @@ def print_state(batch: Batch, as_json: bool, *, listing: bool) -> None:
         lines = [_line(batch, batch.row(number, "")) | {"state": state} for number, state in enumerate(states, 1)]
         output.print_tables([output.table(lines, ["cell", "workload", *_varying(lines), "design", "state"])])
     told = ", ".join(f"{number} {state}" for state, number in counted.items() if number or state != "impossible")
-    click.echo(f"batch {batch.digest}: {len(states)} cells, {told}")
+    output.console().print(f"batch {batch.digest}: {len(states)} cells, {told}")
 
 
 def _state(batch: Batch, number: int) -> str:

@@ -43,9 +43,13 @@ class RecordedLaunch(Protocol):
 def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
     """Resources of an SM for a launch under a design; it may have room for no thread block."""
     demanded = launch.kernel.register_demand if registers is None else registers
-    program = program_table(launch.kernel)._replace(register_count=demanded)
-    shape, recorded = Shape(threads_of(launch), launch.shared_bytes), frequencies_of(launch)
-    return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
+    return capacity_for(launch, machine, chosen, demanded, Shape(threads_of(launch), launch.shared_bytes))
+
+
+def capacity_for(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int, shape: Shape) -> Room:
+    """The same with other registers per thread, and thread blocks of another shape."""
+    program = program_table(launch.kernel)._replace(register_count=registers)
+    return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, frequencies_of(launch))
 
 
 def frequencies_of(launch: RecordedLaunch) -> Recorded:

@@ -48,6 +48,11 @@ def is_trace(name: str) -> bool:
     return name.endswith((LIST_SUFFIX, *TRACE_SUFFIXES))
 
 
+def recording_name(path: Path) -> str:
+    """The name of the run that a file recorded: that of the folder of a list, of a single trace that of its file."""
+    return path.name.partition(".traceg")[0] if path.name.endswith(TRACE_SUFFIXES) else path.absolute().parent.name
+
+
 def read_list(path: Path, kernels: Selection | None = None) -> KernelList:
     """The list in a ``kernelslist.g``, or the one trace that the path names; of ``kernels``, the launches numbered from
     1 in the order of the list, and those with a matching name of the kernel or of the file.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warpreg.ir.kernel import Kernel
 from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.listing import LIST_SUFFIX, Copy, KernelList, read_list
+from warpreg.sass.listing import Copy, KernelList, read_list, recording_name
 from warpreg.sass.parse.header import Header, Replaced
 from warpreg.sass.parse.source import Source
 from warpreg.sass.rebuild.catalogue import Catalogue
@@ -85,9 +85,8 @@ def read_recording(path: Path, choice: TraceChoice = AS_RECORDED, registers: int
         if strangers and choice.unknown_opcodes == "error":
             raise _unknown(catalogues, strangers)
         launches = tuple(_launches(texts, Path(folder)))
-    is_list = path.suffix == LIST_SUFFIX
-    name = path.absolute().parent.name if is_list else path.name.partition(".traceg")[0]
-    return Recording(name, launches, listed.copies, strangers, tuple(_notes(listed, texts, choice, given)))
+    notes = tuple(_notes(listed, texts, choice, given))
+    return Recording(recording_name(path), launches, listed.copies, strangers, notes)
 
 
 def _notes(listed: KernelList, texts: Sequence[TraceText], choice: TraceChoice, given: Replaced) -> Iterator[str]:

@@ -7,10 +7,10 @@ scanning; there is no list to maintain.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.workloads.dimensions import SEPARATOR, DimensionError, with_dimensions
@@ -69,13 +69,14 @@ def find(name: str) -> Workload:
 def load(path: Path | str) -> Workload:
     """The workload of a user's Python file, which defines ``WORKLOAD``; raises `WorkloadFileError`."""
     path = Path(path)
-    spec = importlib.util.spec_from_file_location(f"warpreg_workload_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise WorkloadFileError(f"{path}: expected a Python file that defines WORKLOAD, found none")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    module = ModuleType(f"warpreg_workload_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
     try:
-        spec.loader.exec_module(module)
+        # not by an import, whose bytecode would outlive an edit in the same second that keeps the size
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     except Exception as error:
         raise WorkloadFileError(f"{path}: {type(error).__name__}: {error}") from error
     workload = getattr(module, "WORKLOAD", None)

@@ -40,8 +40,19 @@ def test_a_ranking_and_its_mean_ratio() -> None:
     assert pair.places == 3
     assert (pair.low, pair.high) == (pytest.approx(1), pytest.approx(9))  # only x, only y
     assert dict(pair.turned) == {"machine=gtx480": pytest.approx(0.5)}
-    assert str(pair).startswith("a beats b: 3.000 times as good (1.000 to 9.000), in ")
-    assert str(pair).endswith(" of resamples, unless machine=gtx480")
+    assert str(pair) == "a beats b: 3.000 times as good (1.000 to 9.000) on 2 workloads, unless machine=gtx480"
+
+
+@pytest.mark.parametrize(("workloads", "is_told"), [(2, False), (9, False), (10, True), (11, True)])
+def test_a_certainty_takes_ten_workloads(workloads: int, is_told: bool) -> None:
+    """a is better on all, and so in every resample."""
+    rows = [(label, row(f"w{place}", energy)) for place in range(workloads) for label, energy in (("a", 0.5), ("b", 1))]
+    pair = results(rows).compared("a", "b")
+    assert pair is not None
+    beats = "a beats b: 2.000 times as good (2.000 to 2.000)"
+    told = f", in 100% of resamples of {workloads} workloads" if is_told else f" on {workloads} workloads"
+    assert str(pair) == beats + told
+    assert (pair.as_dict()["share_of_resamples"], pair.as_dict()["workloads"]) == (1.0 if is_told else None, workloads)
 
 
 def test_an_end_of_the_band_that_turns_the_ranking() -> None:
@@ -133,7 +144,10 @@ def test_the_command(study: StudyFolder, capsys: Output) -> None:
     assert [one["design"] for one in found["ranking"]] == best
     assert len(found["comparisons"]) == 3
     assert main(["rank", str(file)]) == 0
-    assert f"{best[0]} beats {best[1]}: " in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"{best[0]} beats {best[1]}: " in printed
+    assert "\n1 workload, too few to say how certain that is; 10 are enough\n" in printed
+    assert "%" not in printed
 
 
 def test_designs_that_are_equal_do_not_beat_each_other() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 import socket
 import sys
@@ -14,9 +15,10 @@ import distributed
 import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
+from warpreg import gpu
 from warpreg.cache import store
 from warpreg.cli import main
-from warpreg.experiments.sweep import executors, processes
+from warpreg.experiments.sweep import executors, processes, work
 from warpreg.experiments.sweep.batch import kept
 from warpreg.experiments.sweep.errors import SweepError, SweepWarning
 from warpreg.experiments.sweep.sweep import swept
@@ -106,6 +108,26 @@ def test_a_file_that_changes_in_mid_batch_is_noticed(study: StudyFolder) -> None
     design.write_text(design.read_text() + "\n# edited\n")
     assert finish(task) == {1: "a file that this cell depends on has changed since the batch began"}
     assert study.batch(file).digest != batch.digest
+
+
+def test_edited_latencies_are_seen_by_a_worker_that_has_the_run(study: StudyFolder) -> None:
+    """A worker keeps its latest run; that of a kernel in another order is another run."""
+    machine = study.folder / "own.toml"
+    shutil.copy(gpu.machine.FOLDER / "v100.toml", machine)
+    file = study.write(
+        f'workloads = "matrix-mul"\nsizes = "tiny"\n[[designs]]\nname = "rfc"\n[compile]\nlatencies = "{machine}"\n'
+    )
+    (before,) = swept(study.batch(file), workers=1)
+    text = machine.read_text()
+    edited = re.sub(r"(?m)^(dram +=) \{ value = \d+", r"\1 { value = 1", text)
+    machine.write_text(edited)
+    assert edited != text
+    batch = study.batch(file)
+    (after,) = swept(batch, workers=1)
+    study.forget(batch.keys)
+    work._run.cache_clear()
+    assert swept(batch, workers=1) == [after]
+    assert after["provenance"]["kernel"] != before["provenance"]["kernel"]
 
 
 def test_a_worker_with_other_code_does_not_measure(study: StudyFolder) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from warpreg import designs
 from warpreg.designs import Design
+from warpreg.designs.errors import ParameterError
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.provenance import DIGITS
-from warpreg.experiments.runs.row import Parameters, Value
+from warpreg.experiments.runs.row import Failure, Parameters, Value
 from warpreg.gpu import Machine
+from warpreg.ir.errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,46 @@ class Choice:
         unchecked: bool = False,
     ) -> list[Choice]:
         """A choice for every combination of the given values, the last parameter changing fastest."""
-        combinations = itertools.product(*values.values())
-        named = (dict(zip(values, one, strict=True)) for one in combinations)
-        return [Choice.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in named]
+        return [Choice.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in _combinations(values)]
+
+    @staticmethod
+    def attempts(
+        name_or_path: str | Path,
+        values: Mapping[str, Sequence[Value]],
+        *,
+        machine: Machine | None = None,
+        unchecked: bool = False,
+    ) -> list[Choice | Refused]:
+        """As `grid`, but values that the design cannot have are refused one by one.
+
+        Raises UnknownNameError, also for a parameter, and DesignError for a file that is not a design.
+        """
+        design = designs.load(name_or_path)
+        for name in values:
+            if name not in design.defaults:
+                raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
+        found: list[Choice | Refused] = []
+        for one in _combinations(values):
+            try:
+                found.append(Choice.load(name_or_path, one, machine=machine, unchecked=unchecked))
+            except ParameterError as error:
+                found.append(Refused(design, one, str(error)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A design with values of parameters that it cannot have, and why."""
+
+    design: Design
+    values: Parameters
+    message: str
+
+    def on(self, workload: str) -> Failure:
+        """Its row of a workload."""
+        return Failure(workload, self.message, self.design.name, self.values)
+
+
+def _combinations(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
+    """Every combination, the last parameter changing fastest."""
+    return [dict(zip(values, one, strict=True)) for one in itertools.product(*values.values())]

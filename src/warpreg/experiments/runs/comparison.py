@@ -22,7 +22,7 @@ from warpreg.experiments.runs.row import Cycles, Failure, LevelUse, Provenance, 
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.technologies import default_technology
 from warpreg.gpu import Machine
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.replay import Counts
 
 if TYPE_CHECKING:
@@ -72,12 +72,15 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | No
 
 def attempts(counting: Counting, choices: Sequence[Choice], setting: Setting) -> Iterator[Row | Failure]:
     """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
-    be counted.
+    be counted, and InterruptedCodeError.
     """
     run = counting.run
     for choice in choices:
         try:
+            setting.check([choice])
             found = counting.of(choice)
+        except InterruptedCodeError:
+            raise
         except WarpregError as error:
             if choice.design.name == BASELINE:
                 raise
@@ -86,6 +89,8 @@ def attempts(counting: Counting, choices: Sequence[Choice], setting: Setting) ->
         plain = counting.plain
         try:
             yield row(run, choice, setting, found, plain, counting.how.options)
+        except InterruptedCodeError:
+            raise
         except WarpregError as error:
             yield _failure(run, choice, setting.machine, error)
 

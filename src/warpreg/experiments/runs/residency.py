@@ -9,6 +9,7 @@ from typing import Any
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu import Machine
 from warpreg.replay.capacity import capacity_of
+from warpreg.replay.fitting import misfit
 from warpreg.simt import Launch
 
 
@@ -19,7 +20,8 @@ class Residency:
 
     ``given``: the user set the registers; the kernel demands ``demanded``.  Of the register file, each warp takes
     ``held`` warp-registers, each group of ``group`` warps ``shared`` more, and at least ``pool`` are reserved for all
-    warps of the SM (`warpreg.designs.interface.Residency`).
+    warps of the SM (`warpreg.designs.interface.Residency`).  ``misfit`` says why no thread
+    block fits and what would let one fit (`warpreg.replay.fitting`); empty if one fits.
     """
 
     kernel: str
@@ -34,6 +36,7 @@ class Residency:
     shared: int
     group: int
     pool: int
+    misfit: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -51,6 +54,7 @@ class Residency:
             "resident_warps": self.warps,
             "occupancy": self.fraction,
             "limiter": self.limiter,
+            **({"misfit": self.misfit} if self.misfit else {}),
         }
 
 
@@ -64,7 +68,8 @@ def residency(
     """
     kernel = launch.kernel
     demanded = kernel.register_demand
-    found = capacity_of(launch, machine, chosen or Chosen.of((), {}), registers)
+    chosen = chosen or Chosen.of((), {})
+    found = capacity_of(launch, machine, chosen, registers)
     return Residency(
         kernel=kernel.name,
         registers=demanded if registers is None else registers,
@@ -78,6 +83,7 @@ def residency(
         shared=found.residency.shared,
         group=found.residency.group,
         pool=found.residency.pool,
+        misfit="" if found.blocks else misfit(launch, machine, chosen, registers, found.limiter),
     )
 
 

@@ -4,6 +4,9 @@ The key of a cell covers everything that its result depends on: the content of t
 machine, technology and design, and all options.  So equal keys mean equal results, a result is found again after any
 interruption, and a changed file changes the keys of the cells that it concerns.  Modules that a user's own file imports
 are not covered.
+
+The fields of a cell, and of what makes its run, are enumerated: a new field is part of the key as soon as it exists.
+Fields that name something are in the key with its content; those without effect on a row are in ``WITHOUT_EFFECT``.
 """
 
 from __future__ import annotations
@@ -18,9 +21,12 @@ from typing import Any
 
 from warpreg import energy, gpu
 from warpreg.cache import store
+from warpreg.cache.identity import Unaffected, fields_of
 from warpreg.cache.sources import sources_digest
+from warpreg.energy import Technology
 from warpreg.experiments.runs import stored_row
 from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_workload
@@ -29,10 +35,17 @@ from warpreg.experiments.sweep.cells import Cell, Made, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.ptx.cuda.compile import headers_of
-from warpreg.sass.listing import read_list
+from warpreg.sass.listing import read_list, recording_name
 
 UNUSED = ("cli", "report")
 """Packages that no result depends on."""
+WITHOUT_EFFECT: Unaffected = {
+    Timed: {
+        "mode": "compiled, interpreted and checked code counts the same",
+        "threads": "threads that step the SMs of a launch together have the result of one",
+    }
+}
+"""Fields of a cell, and of what it contains, that no row depends on."""
 
 
 @dataclass(frozen=True)
@@ -91,56 +104,60 @@ class Keys:
 
     unchecked: bool
     _designs: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
-    _made: dict[Made, dict[str, Any]] = field(default_factory=dict)
+    _made: dict[str, dict[str, Any]] = field(default_factory=dict)
     _machines: dict[str, Machine] = field(default_factory=dict)
-    _technologies: dict[str, str] = field(default_factory=dict)
+    _technologies: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, cell: Cell) -> str:
         """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be
         loaded.
         """
-        identity = {
-            **self._identity(cell.made),
-            "machine": self._machine(cell.machine).digest,
+        content = {
+            "made": self._content(cell.made),
+            "machine": _identified(self._machine(cell.machine)),
             "technology": self._technology(cell.technology),
             **self._design(cell),
-            "unchecked": self.unchecked,
-            "how": [type(cell.how).__name__, dict(cell.how.options)],
         }
+        identity = {"unchecked": self.unchecked, **fields_of(cell, content, WITHOUT_EFFECT)}
         return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
+
+    def of_run(self, made: Made) -> str:
+        """The key of a run, whatever is counted on it.  Raises as `of`."""
+        return store.key_of(package(), json.dumps(self._content(made), sort_keys=True))
 
     def _design(self, cell: Cell) -> dict[str, Any]:
         """The design with its parameters."""
         key = cell.design, repr(cell.values), cell.machine
         if key not in self._designs:
             choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
-            self._designs[key] = {"design": [choice.design.name, choice.digest], "parameters": dict(choice.values)}
+            self._designs[key] = {"design": [choice.design.name, choice.digest], "values": dict(choice.values)}
         return self._designs[key]
 
-    def _identity(self, made: Made) -> dict[str, Any]:
+    def _content(self, made: Made) -> dict[str, Any]:
         """What is run, and how it is compiled."""
-        if made not in self._made:
+        key = repr(made)  # equal values may have different types, as 1 and True
+        if key not in self._made:
             latencies = made.choice.latencies
-            self._made[made] = {
-                "workload": workload_identity(made.workload, made.choice, made.reading),
-                "traces": made.reading.as_dict(),
-                "size": made.size,
-                "seed": made.seed,
-                "compile": made.choice.as_dict(),
-                "latencies": None if latencies is None else self._machine(latencies).digest,
-            }
-        return self._made[made]
+            named = {} if latencies is None else {"latencies": [latencies, self._machine(latencies).digest]}
+            choice = fields_of(made.choice, named, WITHOUT_EFFECT)
+            workload = workload_identity(made.workload, made.choice, made.reading)
+            self._made[key] = fields_of(made, {"workload": workload, "choice": choice}, WITHOUT_EFFECT)
+        return self._made[key]
 
     def _machine(self, name: str) -> Machine:
         if name not in self._machines:
             self._machines[name] = gpu.load(name)
         return self._machines[name]
 
-    def _technology(self, name: str) -> str:
-        """The digest of a technology."""
+    def _technology(self, name: str) -> list[str]:
         if name not in self._technologies:
-            self._technologies[name] = energy.load(name).digest
+            self._technologies[name] = _identified(energy.load(name))
         return self._technologies[name]
+
+
+def _identified(described: Machine | Technology) -> list[str]:
+    """The name, which rows have, and the digest."""
+    return [described.name, described.digest]
 
 
 def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Choice:
@@ -158,12 +175,10 @@ def _of_package() -> str:
     return f"{package()[:DIGITS]}-"
 
 
-def workload_identity(
-    name: str, choice: CompileChoice = AS_COMPILED, reading: TraceChoice = AS_RECORDED
-) -> tuple[str, ...]:
+def workload_identity(name: str, choice: CompileChoice = AS_COMPILED, reading: TraceChoice = AS_RECORDED) -> list[str]:
     """The name of a workload; of a user's, also digests of its files.  That of the package is part of the code."""
-    files = workload_files(name, choice, reading)
-    return Path(name).name, *(_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+    own = recording_name(Path(name)) if is_trace(name) else Path(name).name
+    return [own, *map(_digest, workload_files(name, choice, reading))]
 
 
 def workload_files(name: str, choice: CompileChoice = AS_COMPILED, reading: TraceChoice = AS_RECORDED) -> list[Path]:
@@ -186,9 +201,14 @@ def opened_files(name: str, reading: TraceChoice) -> list[Path]:
     return workload_files(name)
 
 
+def _digest(path: Path) -> str:
+    """The content of a file, which is not read again while nobody has written or replaced it."""
+    about = path.stat()
+    return _digest_of(path, about.st_ino, about.st_ctime_ns, about.st_size)
+
+
 @functools.lru_cache(maxsize=4096)
-def _digest(path: Path, changed_ns: int, size_bytes: int) -> str:
-    """The content of a file, which is not read again while its time of change stays."""
+def _digest_of(path: Path, number: int, changed_ns: int, size_bytes: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -18,6 +18,8 @@ from warpreg.experiments.sweep.batch import Keys
 from warpreg.experiments.sweep.cells import Cell, Made
 
 FILES = (".py", ".toml")
+KEPT = Replayed, Timed
+"""Methods of counting that a study has, too; a schedule is a file of the user."""
 
 
 def compared_once(
@@ -65,13 +67,31 @@ def _keys(comparison: Comparison, name: str) -> list[str | None]:
     """The key of each design on a workload; None for what is not kept."""
     making = comparison.making
     made = Made(name, making.size, making.seed, making.choice, making.reading)
-    limited = making.max_instructions is not None
-    if limited or not isinstance(comparison.how, Replayed | Timed) or (name.endswith(FILES) and not is_trace(name)):
-        return [None] * len(comparison.designs)
-    keys = Keys(comparison.unchecked)
-    return [
-        keys.of(Cell(made, comparison.machine, comparison.technology, comparison.how, design, tuple(values.items())))
-        if is_packaged(design)
-        else None
+    cells = [
+        Cell(made, comparison.machine, comparison.technology, comparison.how, design, tuple(values.items()))
         for design, values in comparison.designs
     ]
+    keys = Keys(comparison.unchecked)
+    is_user_file = name.endswith(FILES) and not is_trace(name)
+    if is_user_file or not isinstance(comparison.how, KEPT) or not _is_said(comparison, cells, keys):
+        return [None] * len(cells)
+    return [keys.of(cell) if is_packaged(cell.design) else None for cell in cells]
+
+
+def _is_said(comparison: Comparison, cells: Sequence[Cell], keys: Keys) -> bool:
+    """Whether cells say all of a comparison, so that their keys do; a sweep has no limit of instructions, for example.
+
+    What a run records has no effect on a row.
+    """
+    return all(
+        comparison
+        == Comparison(
+            designs=comparison.designs,
+            unchecked=keys.unchecked,
+            machine=cell.machine,
+            technology=cell.technology,
+            how=cell.how,
+            making=cell.made.making(comparison.making.record),
+        )
+        for cell in cells
+    )

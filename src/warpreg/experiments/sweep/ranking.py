@@ -21,6 +21,9 @@ from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.sweep.errors import SweepError
 
 RESAMPLES = 2000
+ENOUGH = 10
+"""Workloads from which on the share of resamples is told.  Chosen, not measured: of n workloads there are at most
+(2n - 1)! / n! / (n - 1)! different resamples, 35 of four and 92,378 of ten."""
 INTERVAL = (2.5, 97.5)
 """Percent."""
 ENERGY, ENERGY_ENDS = "energy_normalized", "energy_ends"
@@ -117,6 +120,7 @@ class Results:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """``better`` is ``ratio`` times as good as ``other``, with its interval; it is in ``share`` of the resamples.
+    `certainty` is that share where there are `ENOUGH` workloads.
 
     ``turned``: the cases in which it is not, each with its ratio; of ``places`` in all.
     """
@@ -136,6 +140,11 @@ class Comparison:
         """Whether the two are equal on every workload."""
         return max(abs(1 - self.low), abs(1 - self.high)) < SAME
 
+    @property
+    def certainty(self) -> float | None:
+        """The share of resamples in which ``better`` is better; None where fewer than `ENOUGH` workloads say little."""
+        return self.share if self.workloads >= ENOUGH else None
+
     def __str__(self) -> str:
         unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
         if self.is_tie and not self.turned:
@@ -143,7 +152,10 @@ class Comparison:
         beats = f"{self.better} beats {self.other}: {_shown(self.ratio)} times as good"
         if self.workloads == 1:
             return f"{beats} on the one workload{unless}"
-        return f"{beats} ({_shown(self.low)} to {_shown(self.high)}), in {self.share:.0%} of resamples{unless}"
+        interval = f"({_shown(self.low)} to {_shown(self.high)})"
+        if self.certainty is None:
+            return f"{beats} {interval} on {self.workloads} workloads{unless}"
+        return f"{beats} {interval}, in {self.certainty:.0%} of resamples of {self.workloads} workloads{unless}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -152,7 +164,7 @@ class Comparison:
             "other": self.other,
             "ratio": self.ratio,
             "interval": [self.low, self.high],
-            "share_of_resamples": self.share,
+            "share_of_resamples": self.certainty,
             "turned_by": dict(self.turned),
             "places": self.places,
             "workloads": self.workloads,

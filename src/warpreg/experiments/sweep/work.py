@@ -129,7 +129,7 @@ def _finished(task: Task) -> dict[int, Found]:
         elif _key(task.cells[number], keys) != key:
             found[number] = "a file that this cell depends on has changed since the batch began"
     missing = {number: cell for number, cell in task.cells.items() if number not in found}
-    found |= _measured(missing, task)
+    found |= _measured(missing, task, keys)
     return found
 
 
@@ -140,15 +140,15 @@ def _key(cell: Cell, keys: Keys) -> str | None:
         return None
 
 
-def _measured(cells: Mapping[int, Cell], task: Task) -> dict[int, Found]:
+def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Found]:
     found: dict[int, Found] = {}
     record = _record(cells.values(), task.unchecked)
-    for (made, machine, technology, how), group in groupby(cells.items(), lambda item: _shared(item[1])):
+    for shared, group in groupby(cells.items(), lambda item: _shared(item[1])):
         numbers = [number for number, _ in group]
         try:
-            latest = _run(made, batch.workload_identity(made.workload, made.choice, made.reading), record)
-            setting = Setting.load(machine, technology)
-            counting = latest.counting(setting.machine, how)
+            latest = _run(shared.made, keys.of_run(shared.made), record)
+            setting = Setting.load(shared.machine, shared.technology)
+            counting = latest.counting(setting.machine, shared.how)
             named = [(number, cells[number]) for number in numbers]
             for number, result in _results(counting, named, setting, task):
                 found[number] = result
@@ -161,26 +161,17 @@ def _results(
     counting: Counting, cells: Sequence[tuple[int, Cell]], setting: Setting, task: Task
 ) -> Iterator[tuple[int, Found]]:
     """The result of each cell of a run, kept before it is yielded."""
-    possible = []
-    for number, cell in cells:
-        choice = batch.loaded(cell.design, cell.values, setting.machine, task.unchecked)
-        try:
-            setting.check([choice])
-        except WarpregError as error:
-            yield number, str(error)
-        else:
-            possible.append((number, choice))
-    rows = attempts(counting, [choice for _, choice in possible], setting)
-    for (number, _), row in zip(possible, rows, strict=True):
+    choices = [batch.loaded(cell.design, cell.values, setting.machine, task.unchecked) for _, cell in cells]
+    for (number, _), row in zip(cells, attempts(counting, choices, setting), strict=True):
         if isinstance(row, Failure):
             yield number, row.message
         else:
             yield number, batch.keep(task.keys[number], row)
 
 
-def _shared(cell: Cell) -> tuple[Made, str, str, How]:
-    """What cells must have in common to share a run and the counts of the plain register file."""
-    return cell.made, cell.machine, cell.technology, cell.how
+def _shared(cell: Cell) -> Cell:
+    """What cells must have in common to share a run and the counts of the plain register file: all but the design."""
+    return dataclasses.replace(cell, design="", values=())
 
 
 def _record(cells: Any, unchecked: bool) -> Record:
@@ -205,8 +196,8 @@ class _Latest:
 
 
 @functools.lru_cache(maxsize=1)
-def _run(made: Made, identity: tuple[str, ...], record: Record) -> _Latest:
-    """The latest run, which the next task may need too; ``identity`` is that of the workload's files."""
+def _run(made: Made, key: str, record: Record) -> _Latest:
+    """The latest run, which the next task may need too; its ``key`` covers the files that it depends on."""
     return _Latest(made.making(record).run(made.workload))
 
 

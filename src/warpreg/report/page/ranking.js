@@ -23,7 +23,8 @@ const intervalText = (pair) =>
   pair.workloads > 1 ? `${numberText(pair.interval[0])} to ${numberText(pair.interval[1])}` : "one workload";
 const isEqual = (pair) =>
   [pair.ratio, ...pair.interval].every((one) => one === 1) && !Object.keys(pair.turned_by).length;
-const certainty = (pair) => (pair.workloads > 1 ? pair.share_of_resamples : null);
+/** The share of resamples; null of few workloads, which say little about others. */
+const certainty = (pair) => pair.share_of_resamples;
 const turnedBy = (pair) =>
   Object.entries(pair.turned_by).map(([name, ratio]) => `${name.replace(/@[0-9a-f]+$/, "")} (${numberText(ratio)})`)
     .join(", ");
@@ -54,6 +55,7 @@ const pairColumns = (of) => [
     value: (row) => of(row)?.interval[0] ?? null,
     show: (row) => (of(row) ? intervalText(of(row)) : "–"),
   },
+  { title: "Workloads", value: (row) => of(row)?.workloads ?? null },
   {
     title: "Certainty",
     value: (row) => (of(row) ? certainty(of(row)) : null),
@@ -89,9 +91,11 @@ function sentence(ranked, one, two) {
   const pair = pairOf(ranked, one, two);
   if (!pair) return "They were not compared: no run has both, or the report has too many designs.";
   if (isEqual(pair)) return `${labelOf(pair.better)} and ${labelOf(pair.other)} are equal.`;
-  const sure = certainty(pair) === null
+  const sure = pair.workloads === 1
     ? "on the one workload"
-    : `(${intervalText(pair)}), in ${percent(certainty(pair))} of resamples`;
+    : certainty(pair) === null
+    ? `(${intervalText(pair)}) on ${many(pair.workloads, "workload")}`
+    : `(${intervalText(pair)}), in ${percent(certainty(pair))} of resamples of ${many(pair.workloads, "workload")}`;
   const cases = turnedBy(pair);
   const beaten = `${labelOf(pair.better)} beats ${labelOf(pair.other)}: ${numberText(pair.ratio)} times as good ${sure}`;
   return cases ? `${beaten}, unless ${cases}.` : `${beaten}; no case turns it.`;

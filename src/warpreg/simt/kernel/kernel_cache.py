@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from warpreg import codegen, ptx
 from warpreg.cache import store
+from warpreg.cache.identity import spelled
 from warpreg.codegen import CompileOptions
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
@@ -27,7 +28,7 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     Raises UnknownNameError, UnsupportedError and the errors of the compiler passes.
     """
     text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
-    key = store.key_of(text, name, repr(options), repr(record), object_code.identity())
+    key = store.key_of(text, name, spelled(options), spelled(record), object_code.identity())
     with collector_paused():
         image = _read(key)
         if image is None:

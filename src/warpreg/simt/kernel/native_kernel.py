@@ -131,7 +131,7 @@ def load(image: Image, record: Record) -> NativeKernel:
 
 
 def _operation(operation: NativeOperation) -> tuple[object_code.Library, int]:
-    library = object_code.cached_library(operation.name, operation.module)
+    library = object_code.cached_library(repr(operation), operation.module)
     return library, library.address(operation.name)
 
 

@@ -126,7 +126,8 @@ def identity() -> str:
     root = Path(warpreg.__file__).parent
     for package in COMPILER:
         for path in sorted((root / package).rglob("*.py")):
-            digest.update(path.read_bytes())
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
     versions = (llvmlite.__version__, ".".join(map(str, binding.llvm_version_info)))
     return "\n".join((*host(), *versions, digest.hexdigest()))
 

@@ -22,6 +22,7 @@ from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
+from warpreg.replay.fitting import misfit
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
@@ -268,9 +269,5 @@ def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers:
     """Resources of an SM for a launch under a design.  Raises TimingError if not even one thread block fits."""
     found = capacity_of(launch, machine, chosen, registers)
     if found.blocks == 0:
-        demanded = found.residency.registers
-        raise TimingError(
-            f"kernel {launch.kernel.name}: a thread block does not fit an SM of {machine.name}: {found.limiter} "
-            f"({threads_of(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
-        )
+        raise TimingError(misfit(launch, machine, chosen, registers, found.limiter))
     return found
