@@ -95,7 +95,8 @@ class Engine:
     def run(self) -> None:
         """Run to the end.
 
-        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have.
+        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have and for
+        operands that a hook leaves unplanned.
         """
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
@@ -113,7 +114,7 @@ class Engine:
                 raise self._stuck()
         self._threads.gather()
         self._outside.gather()
-        self._outside.check()
+        self._outside.check(self.kernel)
 
     def _arguments(self) -> Iterator[tuple[Any, ...]]:
         """The arguments of the entry point, by thread."""
