@@ -142,6 +142,15 @@ class Threads:
         own[list(LATEST)] = clocks[:, LATEST].max(axis=0)
 
     @property
+    def refusals(self) -> int:
+        """How often ``admit`` has refused since the last issue of each thread."""
+        return sum(
+            int(one.clock[clock.REFUSED])
+            for one in self.cores
+            if one.clock[clock.REFUSED_SINCE] == one.clock[clock.LAST_PROGRESS]
+        )
+
+    @property
     def overflow(self) -> int:
         """What hooks did wrong, as in the clock."""
         return next((int(one.clock[clock.OVERFLOW]) for one in self.cores if one.clock[clock.OVERFLOW]), 0)

@@ -40,4 +40,6 @@ MEMBER = _Word(31 + len(PIPES))  # number of its thread; 0 is the leader
 MEMBERS = _Word(32 + len(PIPES))  # threads
 MEETINGS = _Word(33 + len(PIPES))  # meetings of the threads since they were started
 REST = _Word(34 + len(PIPES))  # first turn of its other SMs; NONE while no thread waits for turns
-COUNT = 35 + len(PIPES)
+REFUSED = _Word(35 + len(PIPES))  # times that ``admit`` has refused since REFUSED_SINCE
+REFUSED_SINCE = _Word(36 + len(PIPES))  # last cycle in which an instruction had issued before it did
+COUNT = 37 + len(PIPES)
