@@ -28,8 +28,8 @@ SUMMED = tuple(
     map(
         int,
         (
-            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.SHARED_READS,
-            clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
+            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.LATCH_CYCLES,
+            clock.SHARED_READS, clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
         ),
     )
 )  # fmt: skip

@@ -31,6 +31,7 @@ TRANSACTIONS = _Word(20)
 MEMORY_LOADS = _Word(21)
 MEMORY_LOAD_CYCLES = _Word(22)
 LAST_LEFT = _Word(23)  # last cycle in which a thread block left
+LATCH_CYCLES = _Word(24)  # cycles from the issue of instructions that left their collector to their entry into it
 FRESH_OP = Column[Clock, OpRow](25)  # first operation that was never used
 SHARED_READS = _Word(26)  # words read together with another one of their instruction
 SHARED_ACROSS = _Word(27)  # words read together with one of another instruction
