@@ -237,6 +237,10 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     assert {name: (one.collectors, one.in_ports) for name, one in bow.collectors.items()} == {
         "sp": (20, 4), "sfu": (4, 1), "mem": (8, 1),
     }  # fmt: skip
+    assert (bow.latency.shared, bow.load_store.entries, bow.pipes["sfu"].latency) == (3, 2, 8)
+    assert bow.memory.l1 is not None
+    assert bow.memory.l2 is not None
+    assert (bow.memory.l1.latency, bow.memory.l1.ways, bow.memory.l2.spread) == (1, 6, "consecutive")
     assert gpu.load("bow-titanx-ideal").operand_path.kind == "ideal"
     assert (larf.chip.sms, larf.warp_registers, larf.schedulers.policy) == (28, 2048, "lrr")
     assert (larf.collectors["general"].collectors, larf.register_file.private_banks) == (16, False)

@@ -41,7 +41,7 @@ def init(parameters, program):
 def warp_start(state, program, warp, plan):
     state.both[pair_of(program, warp)] += 1
 @hook
-def plan_reads(state, program, warp, pc, plan):
+def issued(state, program, warp, pc, plan):
     if state.last[scheduler_of(program, warp)] != warp:
         count(plan, SWITCHES)
     state.last[scheduler_of(program, warp)] = warp

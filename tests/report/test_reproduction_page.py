@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.experiments.papers.test_bow import complete_study
 
 from warpreg.experiments.papers.reproduction import figures_of
+from warpreg.report import reproduction_page
 from warpreg.report.paper_figures import frame_path, write_frame
 from warpreg.report.reproduction_page import (
     NO_CODES,
@@ -148,6 +150,18 @@ def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
     assert page.count("![") == 2
     assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000
     assert "](../images/reproduction/rc-rsp-figure-8.svg)" in page
+
+
+def test_a_page_is_made_of_what_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No ablation is measured."""
+    monkeypatch.setattr(reproduction_page, "measure", lambda *given, **named: complete_study())
+    monkeypatch.setattr(reproduction_page, "compare", lambda *given, **named: ())
+    (tmp_path / "reference").mkdir()
+    done = CliRunner().invoke(main, ["bow", "--docs", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    page = (tmp_path / "reference" / "reproduction-bow.md").read_text()
+    assert "\n49 results, 45 measured, 4 quoted" in page
+    assert page.count("![") == len(figures_of("bow"))
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:

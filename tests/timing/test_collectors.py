@@ -63,6 +63,30 @@ def test_a_collector_holds_so_many_instructions_of_its_warp(instructions: int, i
     run.warp(0).issues().at(*issues)
 
 
+def test_a_bank_reads_for_the_instruction_that_issued_first(tmp_path: Path) -> None:
+    """All sources are in bank 0.  Warp 0 issues at 1 and 2, warp 1 at 3 and 4; the second of a warp enters its
+    collector when the first goes.
+
+    The first of warp 0 reads at 3, 4, 5 and goes at 6, that of warp 1 has been waiting since 5 and reads R0 at 6.  Then
+    the second of warp 0, which has entered at 6, comes before it at 7, as it was issued before.  So the first of warp 1
+    reads on at 8 and 9 and goes at 10, and its second reads at 11.
+    """
+    file = tmp_path / "two_deep.py"
+    file.write_text(
+        "from warpreg.designs.interface import *\n"
+        'DESIGN = Declaration(slot="levels", source="a test")\n'
+        "def collectors(parameters, machine):\n    return Collectors(instructions=2)\n",
+        encoding="utf-8",
+    )
+    launched = warps("mad.lo.s32 R1, R0, R4, R8\nmov.b32 R2, R12", [()], [()])
+    run = agreed(launched, replace(BANKED, policy="gto"), design=load(file))
+    run.warp(0).issues().at(1, 2)
+    run.warp(1).issues().at(3, 4)
+    run.bank(0).reads("R12").at(7, 11)
+    run.bank(0).reads("R4").at(4, 8)
+    run.bank(0).reads("R8").at(5, 9)
+
+
 @pytest.mark.parametrize(("reading", "second"), [(1, 6), (2, 6)])
 def test_instructions_that_read_at_a_time_share_the_port(reading: int, second: int) -> None:
     """The first one reads R0, R1, R2 at 3, 4, 5 and goes at 6.  The second one, issued at 2, wants R3.

@@ -21,8 +21,8 @@ from tests.timing.reference.program import steps
 from tests.timing.test_miniatures import A_SCHEDULER, accesses, events, load_of, miniature
 
 from warpreg.designs import Design, load
+from warpreg.designs.interface.accounts import plans_results
 from warpreg.replay import Counts, replay
-from warpreg.timing.hooks import operand_events
 from warpreg.timing.launch import engine
 
 ONE_PORT = Sm(banks=Banks(count=4, mapping="register", operand_ports=1))
@@ -49,7 +49,7 @@ def test_a_policy_follows_operands_without_planning_them(names: tuple[str, ...],
 @pytest.mark.parametrize(("name", "says"), [("mem-ra", False), ("larf", True), ("bow", True)])
 def test_results_are_planned_again_only_where_a_design_may_do_so(name: str, says: bool) -> None:
     """``produced`` of MEM_RA keeps books alone, so that what ``plan_write`` has planned need not be kept for it."""
-    assert operand_events.plans(load(name).hooks["produced"]) is says
+    assert plans_results(load(name).hooks["produced"]) is says
 
 
 def test_with_the_ideal_path_operands_are_collected_at_issue() -> None:

@@ -34,6 +34,25 @@ def test_who_goes_first_when_both_could(policy: str, first: tuple[int, ...], sec
     run.warp(1).issues().at(*second)
 
 
+def test_a_fresh_warp_is_not_the_one_that_issued_last_from_its_slot() -> None:
+    """A warp of each of two thread blocks; the third one takes the slot of the first.
+
+    The first issues at 1 and, since it writes R3 again, at 5; it ends at 9, and the third may issue from 10 on.  The
+    second issues at 2 and waits for 8 cycles.  At 10 slot 0 has issued last, but its warp has ended, so the second
+    issues, which is older, and again at 14: all is done at 18.
+    """
+    pipes = {name: Pipe(latency=8 if name == "sfu" else 4) for name in PIPES}
+    paths = [((0, FULL), (0, FULL)), ((1, FULL),), ((0, FULL),)]
+    launched = Launched(
+        code("mov.b32 R3, 1", f"{WAITS}\nmov.b32 R3, R2"), tuple((WarpPath(visits),) for visits in paths)
+    )
+    run = agreed(launched, Sm(slots=2, policy="gto", pipes=pipes), resident=2)
+    run.warp(0, 0).issues().at(1, 5)
+    run.warp(0, 1).issues().at(2, 10, 14)
+    run.warp(0, 2).issues().at(11)
+    assert run.cycles == 18 + 1
+
+
 @pytest.mark.parametrize(("inner", "back"), [("greedy", 6), ("gto", 6), ("lrr", 4)])
 def test_active_warps_take_turns_by_the_inner_policy(inner: str, back: int) -> None:
     run = agreed(TWO, replace(FAST, two_level=TwoLevel(active_warps=2, inner=inner)))

@@ -6,6 +6,7 @@ and is back 20 cycles later.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -22,8 +23,9 @@ from tests.timing.test_miniatures import FOLDER, events, load_of, miniature
 from tests.timing.vocabulary import Timed
 
 from warpreg.designs import Design, DesignError, load
+from warpreg.timing.errors import TimingError
 
-DROWSY = miniature("drowsy")
+DROWSY, PREFETCHING = miniature("drowsy"), miniature("prefetching")
 PLAIN = Sm(slots=4)
 USE = "ld.global.u32 R1, [R4.64]\nmov.b32 R2, R1"
 LOGGING = """
@@ -116,13 +118,59 @@ def test_a_refused_warp_asks_again_after_so_many_cycles(tmp_path: Path, cycles: 
     assert run.stalls.counts["token"] == issues - 2
 
 
-def test_a_refused_warp_leaves_the_active_set(tmp_path: Path) -> None:
-    """Of one active place: warp 0, refused at 2 until 22, leaves it at 3 to warp 1, whose moves issue at 4 and 24."""
+def test_a_refused_warp_keeps_its_place_in_the_active_set(tmp_path: Path) -> None:
+    """Of one active place: warp 0, refused at 2 until 22, keeps it.  It has no head at 23; warp 1 gets the place at the
+    end of that cycle and issues from 24 on.
+    """
     design = hand(tmp_path, REFUSING.format(answer="after(plan, 20)"))
     sm = replace(PLAIN, two_level=TwoLevel(active_warps=1))
     run = agreed(warps("mov.b32 R1, 1\nmov.b32 R2, 1", [()], [()]), sm, design=design)
     run.warp(0).issues().at(1, 22)
-    run.warp(1).issues("mov.b32 R1").at(4)
+    run.warp(1).issues().at(24, 25)
+
+
+def test_a_warp_that_waits_for_a_token_leaves_the_active_set(tmp_path: Path) -> None:
+    """Warp 0 is refused at 2 and leaves at 3.  Warp 1 issues at 4 and is refused at 5, so that none goes on after 8,
+    when its first move is complete.
+    """
+    design = hand(tmp_path, REFUSING.format(answer="7"))
+    sm = replace(PLAIN, two_level=TwoLevel(active_warps=1))
+    launched = warps("mov.b32 R1, 1\nmov.b32 R2, 1", [()], [()])
+    with pytest.raises(TimingError, match="no warp can go on after cycle 8\n  token 7, held by nobody: warps 0 to 1"):
+        fast(launched, machine_with_memory(sm, 20, 1), 1, 8, design=design)
+
+
+@pytest.mark.parametrize(("cycles", "first"), [(1, 1), (2, 2), (10, 10)])
+def test_what_an_active_warp_prefetches_is_there_when_it_asks_again(cycles: int, first: int) -> None:
+    """Warp 0 is active from 0 on, and its registers are there at `first`.  It issues twice, has no head in the next
+    cycle, and warp 1, active from that one on, has its registers as many cycles later.
+    """
+    sm = replace(PLAIN, two_level=TwoLevel(active_warps=1))
+    run = agreed(warps("mov.b32 R1, 1\nmov.b32 R2, 1", [()], [()]), sm, design=PREFETCHING, cycles=cycles)
+    run.warp(0).issues().at(first, first + 1)
+    run.warp(1).issues().at(first + 2 + cycles, first + 3 + cycles)
+    assert events(run, PREFETCHING) == {"loads": 2, "drops": 0}
+
+
+def test_other_rules_of_suspension_hold_for_a_refused_warp() -> None:
+    """After 4 cycles without issue the warp leaves, at 4, and is pending until it may ask again, at 6; then it loads
+    anew, from 5 on, for 6 cycles.  An instruction suspends its warp once, so it stays, and issues at 11.
+    """
+    rules = TwoLevel(active_warps=1, suspend="stall", stall_threshold=4)
+    run = agreed(one_warp("mov.b32 R1, 1"), replace(PLAIN, two_level=rules), design=PREFETCHING, cycles=6)
+    assert events(run, PREFETCHING) == {"loads": 2, "drops": 1}
+    run.warp(0).issues().at(11)
+
+
+def test_a_run_that_admit_refuses_for_ever_is_named(tmp_path: Path) -> None:
+    """It issues at 1 and asks at 2 + 100,000 k.  With k of 40, more than 4 million cycles have passed since then."""
+    design = hand(tmp_path, REFUSING.replace("now(plan) >= 10 or", "").format(answer="after(plan, 100000)"))
+    with pytest.raises(TimingError) as error:
+        fast(one_warp("mov.b32 R1, 1\nmov.b32 R2, 1"), machine_with_memory(PLAIN, 20, 1), 1, 8, design=design)
+    assert re.sub(r"cycle \d+", "cycle N", str(error.value)) == (
+        f"kernel hand, design hand: no warp can go on in cycle N: admit ({tmp_path}/hand.py:5) has refused 40 times "
+        "since the last issue: warp 0 at pc 1"
+    )
 
 
 def test_all_designs_of_a_composition_are_told(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from warpreg.designs.interface.plan import (
     KEEPS,
     RECALLS,
     Plan,
+    accounting_plan,
     counting_plan,
     forget_levels,
     forget_results,
@@ -44,8 +45,13 @@ def main_levels() -> int:
     return 1
 
 
+def accounts() -> int:
+    """1 if hooks that plan at issue keep accounts too, at a cost that shows; a number that the compiled core knows."""
+    return 0
+
+
 def constant(value: int) -> Function:
-    """In place of `bank_slices` or `main_levels` where it is another number."""
+    """In place of `bank_slices`, `main_levels` or `accounts` where it is another number."""
 
     def known() -> int:
         return value
@@ -146,13 +152,13 @@ def collect(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> Non
 def produce(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """The results of an instruction are there, if it has any."""
     if program.result_start[pc] < program.result_start[pc + 1]:
-        produced(state, program, warp, pc, plan)
+        produced(state, program, warp, pc, by_reference(accounting_plan(plan)))
 
 
 def produce_planned(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """In place of `produce` where ``plan_write`` has planned the results."""
     if program.result_start[pc] < program.result_start[pc + 1]:
-        produced(state, program, warp, pc, by_reference(recalling_plan(plan, RECALLS)))
+        produced(state, program, warp, pc, by_reference(accounting_plan(recalling_plan(plan, RECALLS))))
 
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
@@ -196,7 +202,9 @@ def _counting(program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: 
     """A plan for a hook that is for instruction ``pc``."""
     first_source, first_result = program.source_start[pc], program.result_start[pc]
     datapath = program.datapath[pc]
-    return counting_plan(blank, bank_slices(), main_levels(), mask, datapath, warp, sm, first_source, first_result)
+    return counting_plan(
+        blank, bank_slices(), main_levels(), mask, datapath, warp, sm, first_source, first_result, accounts()
+    )
 
 
 def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:

@@ -96,14 +96,14 @@ def replay_launches(
     main = chosen.declaration.main_mask
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices, main)
     if chosen.declaration.order == "static" and chosen.hooks.keys().isdisjoint(OF_WARPS):
-        walk_static(paths, behaviour, counters)
+        walk_static(paths, behaviour, counters, code)
     elif not scheduled:
         _walk_paths(paths, chosen, behaviour, counters, suspend)
     elif len(scheduled) < len(runs):
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
         _walk_schedules(scheduled, paths, (kernel, code), chosen, behaviour, counters)
-    behaviour.check(counters)
+    behaviour.check(counters, code)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     added, added_warp_instructions = added_code(kernel, code, counters.visits)
     return Counts(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import Program
+from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.walker import Behaviour, Counters, PathWalker
 from warpreg.trace.path import PathWord, RecordedPath
@@ -26,8 +27,10 @@ def block_visits(paths: Iterable[RecordedPath], program: Program, mode: Mode) ->
     return counters.visits
 
 
-def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters) -> None:
-    """Count the block visits of ``paths``, and multiply the counts of each block by its visits."""
+def walk_static(
+    paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters, kernel: Kernel | None = None
+) -> None:
+    """Count the block visits of ``paths`` of the ``kernel``, and multiply the counts of each block by its visits."""
     counters.visits += block_visits(paths, behaviour.program, behaviour.mode)
     once = counters.like(behaviour.program)
     hooked = PathWalker(behaviour.hooked(behaviour.hooks, mode="interpreted"), once)
@@ -38,4 +41,4 @@ def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: C
         visits = counters.visits[block]
         for total, counts in zip(counters.planned, once.planned, strict=True):
             total += counts * visits
-    behaviour.check(once)
+    behaviour.check(once, kernel)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.checking.running import Limits, watched
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import REFUSED, blank_plan, counting_plan
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
@@ -122,10 +123,14 @@ class Behaviour:
         found = self.widths.of_rows if isinstance(path, DistinctPart) else self.widths.recorded
         return WidthReader(path, found, f"design {self._name}", self.mode)
 
-    def check(self, counters: Counters) -> None:
-        """Raises DesignError if a hook has named slices that banks do not have."""
+    def check(self, counters: Counters, kernel: Kernel | None = None) -> None:
+        """Raises DesignError if a hook has named slices that banks do not have, or left an operand of the ``kernel``
+        unplanned.
+        """
         if counters.blank.queued[REFUSED] != 0:
             raise wrong_slices(self._name, self._slices, int(counters.blank.queued[REFUSED]))
+        if wrong := unplanned(counters.blank.planned, self.hooks, self.program, kernel):
+            raise wrong
 
     def watched(self, extent: Extent) -> AbstractContextManager[None]:
         """What the core runs in: a check that fails in a hook becomes a DesignError."""
@@ -159,6 +164,8 @@ class Behaviour:
             bound[hook_calls.bank_slices] = hook_calls.constant(self._slices)
         if self._main > 1:
             bound[hook_calls.main_levels] = hook_calls.constant(self._main)
+        if self.mode == "interpreted":
+            bound[hook_calls.accounts] = hook_calls.constant(1)
 
         def check(compiled: Mapping[str, Any]) -> None:
             check_return_types(self.hooks, compiled)

@@ -61,6 +61,48 @@ def test_a_lost_write_is_shown_on_a_small_kernel(tmp_path: Path) -> None:
     assert any(note.endswith("written to X") for note in found.notes.values())
 
 
+COPYING = """\
+from typing import NamedTuple
+import numpy as np
+from warpreg.designs.interface import *
+DESIGN = Declaration(slot="levels", levels=("MRF", "X"), source="assumed: a test")
+class State(NamedTuple):
+    held: np.ndarray
+def init(parameters, program):
+    return State(per_warp(np.int32(-1)))
+@hook
+def plan_reads(state, program, warp, pc, plan):
+    for operand in source_operands(program, pc):
+        register = program.source[operand]
+        if state.held[warp] == register:
+            read(plan, operand, 1)
+        else:
+            read(plan, operand, 0)
+            state.held[warp] = register
+            COPY
+@hook
+def plan_write(state, program, warp, pc, plan):
+    for operand in result_operands(program, pc):
+        if state.held[warp] == program.result[operand]:
+            state.held[warp] = -1
+        write(plan, operand, 0)
+"""
+"""The last register that was read from the MRF is in X too."""
+
+
+def test_a_copy_on_a_read_has_to_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "copying.py"
+    path.write_text(COPYING.replace("COPY", "pass"), encoding="utf-8")
+    found = counterexample(load(path), {}, 4, 0, MACHINE).counterexample
+    assert found is not None
+    advice = "; if an earlier read has copied it to X, say so there: extra(plan, X, WRITE, register)"
+    assert found.message.endswith(f"from X, and its last value is in MRF{advice}")
+    assert found.pc is not None
+    assert found.notes[found.pc].endswith(f"from X, but its value is in MRF{advice}")
+    path.write_text(COPYING.replace("COPY", "extra(plan, 1, WRITE, register)"), encoding="utf-8")
+    assert counterexample(load(path), {}, 4, 0, MACHINE).counterexample is None
+
+
 def test_a_flush_that_forgets_shows_on_kernels_that_suspend(tmp_path: Path) -> None:
     more = "@hook\ndef suspended(state, program, warp, plan):\n    state.held[warp] = -1\n"
     found = counterexample(design(tmp_path, EVICT, more), {}, 8, 0, MACHINE).counterexample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -105,10 +106,14 @@ def test_sources_are_weighted_with_executions() -> None:
 
 
 def test_time_in_collection_is_a_share_of_the_time_to_the_result() -> None:
+    """All instructions are in the stage for 90 cycles, of 100 + 300 + 50."""
     plain = sample(
         1, collecting=30, running=100, collecting_memory=10, running_memory=300, collecting_without_result=50
     )
-    assert frames.collection_shares(plain) == {"memory": pytest.approx(1 / 30), "others": 0.3, "all": 0.1}
+    plain = replace(plain, until_dispatch=90)
+    assert frames.collection_shares(plain) == {
+        "memory": pytest.approx(1 / 30), "others": 0.3, "all": 0.1, "all, until dispatch": 0.2,
+    }  # fmt: skip
     assert plain.collecting == 90
 
 
@@ -191,8 +196,11 @@ def test_all_printed_results_are_measured_or_quoted() -> None:
 
 def complete_study() -> Study:
     times = dict.fromkeys(
-        ("collecting", "collecting_memory", "running", "running_memory", "boc_entries", "boc_over_half"), 1
-    )
+        (
+            "collecting", "collecting_memory", "collecting_without_result", "running", "running_memory", "boc_entries",
+            "boc_over_half",
+        ), 1,
+    )  # fmt: skip
     events = dict.fromkeys(frames.CLASSES, 1)
     one = sample(100, counts((40, 10), (60, 40), **events), **times)
     found: dict[Any, dict[str, Any]] = {

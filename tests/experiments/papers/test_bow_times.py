@@ -7,7 +7,7 @@ enters its collector at ``t + 1``, requests banks from ``t + 2`` on, and dispatc
 from __future__ import annotations
 
 from tests.timing.assembly import one_warp
-from tests.timing.both_cores import agreed
+from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.launches import FULL
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Banks, Sm
@@ -32,6 +32,15 @@ def test_an_instruction_collects_until_its_last_source_is_read() -> None:
         "collecting": 3 + 3, "collecting_memory": 0, "collecting_without_result": 0, "running": 8 + 8,
         "running_memory": 0,
     }  # fmt: skip
+
+
+def test_an_instruction_is_in_the_stage_until_it_is_dispatched() -> None:
+    """The adds of the test before dispatch at 5 and 13, 4 cycles after their issue at 1 and 9; both enter their
+    collector a cycle after it.
+    """
+    text = "add.s32 R1, R0, R4\nadd.s32 R2, R1, R0"
+    found = fast(one_warp(text), machine_with_memory(BANKED, 20, 1), 1, 8, design=load(TIMES)).result
+    assert (found.latch_cycles, found.collect_cycles, found.collect_cycles_memory) == (2, 3 + 3, 0)
 
 
 def test_an_instruction_without_sources_runs_and_does_not_collect() -> None:

@@ -29,6 +29,7 @@ from warpreg.designs.interface import (
     lookup,
     move,
     now,
+    nowhere,
     parameter,
     per_pair,
     per_scheduler,
@@ -253,6 +254,8 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             read(plan, operand, MRF, slices=some_slices(state, operand, 23))
         elif choice == 4:
             read(plan, operand, MRF, bank=1, slices=some_slices(state, operand, 29), row=slow)
+        else:
+            nowhere(plan, operand)
         if slow == 0:
             lookup(plan, operand % 2, program.source[operand])
     if mix(state.seed, pc, state.own[warp], 4) == 0:
@@ -282,6 +285,8 @@ def place(state: State, operand: int, turn: int, plan: Plan) -> None:
         write(plan, operand, TOP, cycles=1 + slow)
     elif choice == 3:
         write(plan, operand, MRF)
+    else:
+        nowhere(plan, operand)
 
 
 @hook

@@ -17,6 +17,7 @@ from tests.timing.reference.tables import Tables
 from tests.timing.reference.warp import Warp
 
 from warpreg.designs.interface import plan as details
+from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.banks import Collectors as OwnCollectors
 from warpreg.designs.interface.hardware import Table
@@ -259,7 +260,9 @@ class Hooks:
         self._looked_up = now + 1
         for name in ("plan_reads", "plan_write"):
             if self.defines(name):
-                self._call(name, plan, self._number(issued.warp), pc)
+                late = name == "plan_write" and self.defines("produced")
+                one = plan._replace(recall=details.KEEPS) if late else plan
+                self._call(name, one, self._number(issued.warp), pc)
                 if name == "plan_write":
                     issued.planned = plan.results.copy()
             elif name == "plan_reads" or not self.defines("produced"):
@@ -299,7 +302,7 @@ class Hooks:
             return Result(word, self.bank_of(word, slot))
         (in_banks, bank, slow, *_), (elsewhere, _, quick, *_) = rows
         if in_banks == UNSET:
-            return Result(word, None, True, 1 if elsewhere == UNSET or quick == UNSET else quick)
+            return Result(word, None, True, 1 if elsewhere == UNSET or quick == UNSET else max(1, quick))
         bank = self.bank_of(word, slot) if bank == UNSET else bank
         cycles = slow if elsewhere == UNSET else quick
         return Result(word, bank, elsewhere != UNSET, 1 if cycles == UNSET else cycles)
@@ -335,6 +338,7 @@ class Hooks:
             cycle=now,
             load=load,
             detailed=1,
+            accounts=1,
             main=self._shared.behaviour.main,
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
@@ -346,6 +350,8 @@ class Hooks:
 
     def _call(self, name: str, plan: Plan, *arguments: int) -> int:
         answer = self._hooks[name](self._shared.state, self._shared.program, *arguments, plan)
+        if wrong := unplanned(plan.planned, self._hooks, self._shared.program):
+            raise wrong
         extras, woken = plan.queued.tolist()[:2]
         for row in plan.extras[:extras].tolist():
             _, warp, register, bank = row

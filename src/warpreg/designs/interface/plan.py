@@ -58,6 +58,10 @@ ALONE, FIRST, LATER, FIRST_READS = range(4)
 
 What the first design plans ``nowhere`` has CYCLES and no LEVEL (of results: ELSEWHERE), and later ones leave it alone.
 """
+PLANNED, FIRST_OPERAND, PART, UNPLANNED_IN, UNPLANNED_PC, UNPLANNED_ROW, UNPLANNED_PART = range(7)
+"""Index of ``planned``."""
+MOST_PLANNED = 63
+"""Bits of PLANNED; operands beyond share the last one."""
 VALUE, SINCE, INTEGRAL = range(3)
 """Columns of a resource: its value, the cycle since which it has this value, and the sum over all earlier cycles."""
 
@@ -87,6 +91,12 @@ class Plan(NamedTuple):
     ``recall``: KEEPS in a design in which ``produced`` follows ``plan_write``: every core keeps ``results``; RECALLS in
     its ``produced``, where they hold what was planned at issue.
 
+    ``accounts``: whether the hook keeps an account of what it plans (`warpreg.designs.interface.accounts`).
+    ``planned`` int64[7]: of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of
+    row 0 (FIRST_OPERAND), and in a composition the place of its design among those that define the hook (PART).  Of
+    the first operand that a hook has left unplanned: 1 and the number of the hook in
+    `warpreg.designs.interface.hooks` (UNPLANNED_IN, 0 if there is none), pc, row and PART.
+
     ``widths`` uint8: the width of result row ``r`` is at ``width_at[0] + r``.  A core for a design with widths sets
     ``width_at`` before it calls a hook for an instruction.
 
@@ -115,6 +125,7 @@ class Plan(NamedTuple):
     load: int
     detailed: int
     recall: int
+    accounts: int
     main: int
     first_source: int
     first_result: int
@@ -125,6 +136,7 @@ class Plan(NamedTuple):
     asked: NDArray[np.int64]
     completed: NDArray[np.int64]
     queued: NDArray[np.int64]
+    planned: NDArray[np.int64]
     levels: NDArray[np.int64]
     widths: NDArray[np.uint8]
     width_at: NDArray[np.int64]
@@ -139,7 +151,7 @@ class Plan(NamedTuple):
 
 ARRAYS = (
     "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "completed",
-    "queued", "levels", "widths", "width_at", "lanes", "lane_at",
+    "queued", "planned", "levels", "widths", "width_at", "lanes", "lane_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
@@ -151,6 +163,7 @@ COUNTED = ("accesses", "spared", "moves", "events", "tables")
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
 _recalling = replacing("recall")
+_accounting = replacing("accounts")
 _of_part = replacing(
     "turn", "first_level", "first_event", "first_resource", "first_table", "first_source", "first_result"
 )
@@ -183,6 +196,7 @@ def blank_plan(
         asked=np.zeros((queue, 3), np.int64),
         completed=np.zeros((queue, 2), np.int64),
         queued=np.zeros(5, np.int64),
+        planned=np.zeros(7, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),
         width_at=np.zeros(1, np.int64),
@@ -194,12 +208,13 @@ def blank_plan(
 
 def counting_plan(
     blank: Plan, slices: int, main: int, mask: int, datapath: int, warp: int, sm: int, first_source: int,
-    first_result: int,
+    first_result: int, accounts: int = 0,
 ) -> Plan:  # fmt: skip
     """The plan of a core that keeps only counts."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, main, first_source, first_result, 0, 0, 0, 0, 0
-    )
+        blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, accounts, main, first_source, first_result,
+        0, 0, 0, 0, 0,
+    )  # fmt: skip
     return plan
 
 
@@ -220,7 +235,7 @@ def detailed_plan(
 ) -> Plan:
     """The plan of a core that keeps the details."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, main, first_source, first_result,
+        blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, 1, main, first_source, first_result,
         0, 0, 0, 0, 0,
     )  # fmt: skip
     return plan
@@ -229,6 +244,12 @@ def detailed_plan(
 def recalling_plan(plan: Plan, recall: int) -> Plan:
     """The plan for a hook of a design in which ``produced`` follows ``plan_write``: KEEPS or RECALLS."""
     found: Plan = _recalling(plan, recall)
+    return found
+
+
+def accounting_plan(plan: Plan) -> Plan:
+    """The plan for a hook that keeps an account of what it plans."""
+    found: Plan = _accounting(plan, 1)
     return found
 
 

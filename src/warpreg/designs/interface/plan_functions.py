@@ -24,6 +24,7 @@ from warpreg.designs.interface.plan import (
     EXTRA_WARP,
     EXTRAS,
     FIRST,
+    FIRST_OPERAND,
     FIRST_READS,
     GRANTED,
     IN_BANKS,
@@ -32,7 +33,9 @@ from warpreg.designs.interface.plan import (
     LEVEL,
     LOOKUPS,
     MERGED,
+    MOST_PLANNED,
     OPERAND_COLUMNS,
+    PLANNED,
     READ,
     RECALLS,
     REFUSED,
@@ -66,6 +69,7 @@ def read(
     planned earlier for the same level, this operand arrives together with it: only the slices that it adds are counted.
     """
     _check_slices(plan, slices)
+    _note_planned(plan, operand - plan.first_source)
     if plan.detailed or plan.turn:
         place = operand - plan.first_source
         before = plan.sources[place, LEVEL] if plan.turn == LATER else UNSET
@@ -106,6 +110,7 @@ def write(
     ``bank``, ``cycles``, ``slices`` and ``row`` as in `read`.
     """
     _check_slices(plan, slices)
+    _note_planned(plan, operand - plan.first_result)
     if plan.detailed or plan.turn or plan.recall:
         place = operand - plan.first_result
         banked = plan.results[place, IN_BANKS, LEVEL]
@@ -132,11 +137,12 @@ def nowhere(plan: Plan, operand: int) -> None:
     has planned of the result; `write` may then plan it anew.  A later design of a composition takes back writes of the
     register file only.
     """
+    _note_planned(plan, operand - plan.planned[FIRST_OPERAND])
     if plan.recall == RECALLS:
         place = operand - plan.first_result
         _take_back_result(plan, plan.results[place, IN_BANKS])
         _take_back_result(plan, plan.results[place, ELSEWHERE])
-    if plan.turn == FIRST:
+    if plan.turn == FIRST or (plan.recall and plan.results[operand - plan.first_result, ELSEWHERE, LEVEL] == UNSET):
         plan.results[operand - plan.first_result, ELSEWHERE, CYCLES] = 0
     elif plan.turn == FIRST_READS:
         plan.sources[operand - plan.first_source, CYCLES] = 0
@@ -262,6 +268,17 @@ def _is_main(plan: Plan, level: int) -> bool:
 def _index(plan: Plan, level: int, action: int) -> int:
     """Index of ``accesses`` and ``spared``."""
     return (_level(plan, level) * 2 + action) * 2 + plan.datapath
+
+
+def _note_planned(plan: Plan, row: int) -> None:
+    """The hook under way has planned an operand."""
+    if plan.accounts:
+        plan.planned[PLANNED] |= 1 << bit_of(row)
+
+
+def bit_of(row: int) -> int:
+    """The bit of an operand in ``planned``."""
+    return min(max(row, 0), MOST_PLANNED - 1)
 
 
 def _count_access(plan: Plan, level: int, action: int) -> None:

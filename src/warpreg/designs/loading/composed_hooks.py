@@ -12,7 +12,17 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.interface.hooks import HOOKS, combined
-from warpreg.designs.interface.plan import ALONE, FIRST, FIRST_READS, LATER, Plan, forget, forget_results, plan_of_part
+from warpreg.designs.interface.plan import (
+    ALONE,
+    FIRST,
+    FIRST_READS,
+    LATER,
+    PART,
+    Plan,
+    forget,
+    forget_results,
+    plan_of_part,
+)
 from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference, replacing
@@ -52,7 +62,7 @@ def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
     planning = planning_parts(parts, next((hooks for hooks in PLANNING if name in hooks), ()))
     if len(planning) > 1:
         defining.sort(key=planning.index)
-        return combined(name, _planning(name, planning, parts), [part.hooks[name] for part in defining])
+        return combined(name, _planning(name, planning, defining, parts), [part.hooks[name] for part in defining])
     called = [_part_hook(name, part, parts) for part in defining]
     last = called.pop()
     for one in reversed(called):
@@ -101,14 +111,15 @@ def planning_rank(slots: Sequence[str]) -> int:
     return min(PLANNING_ORDER.index(slot) for slot in slots)
 
 
-def _planning(name: str, planning: Sequence[Part], parts: Sequence[Part]) -> Function:
-    """The hook that plans operands of an instruction, where several designs plan those: ``planning`` all of them.
+def _planning(name: str, planning: Sequence[Part], defining: Sequence[Part], parts: Sequence[Part]) -> Function:
+    """The hook that plans operands of an instruction, where several designs plan those: ``planning`` all of them,
+    ``defining`` those with this hook.
 
     The first hook of an instruction finds nothing planned; ``produced`` goes on where ``plan_write`` has planned.
     """
     first = FIRST_READS if name == "plan_reads" else FIRST
-    turns = [(part, LATER if place else first) for place, part in enumerate(planning)]
-    calls = [_planning_call(name, part, turn, parts) for part, turn in turns if name in part.hooks]
+    turns = {part.position: LATER if place else first for place, part in enumerate(planning)}
+    calls = [_planning_call(name, part, turns[part.position], place, parts) for place, part in enumerate(defining)]
     if name == "plan_reads":
         calls.insert(0, _forget_sources)
     elif name == "plan_write" or not any("plan_write" in part.hooks for part in planning):
@@ -119,13 +130,15 @@ def _planning(name: str, planning: Sequence[Part], parts: Sequence[Part]) -> Fun
     return last
 
 
-def _planning_call(name: str, part: Part, turn: int, parts: Sequence[Part]) -> Function:
+def _planning_call(name: str, part: Part, turn: int, place: int, parts: Sequence[Part]) -> Function:
+    """The hook of the design in this ``place`` of those that define it."""
     hook, own_state = _own_hook(name, part), _own_state(part, parts)
     first_level, first_event = part.first_level, part.first_event
     first_resource, first_table = part.first_resource, part.first_table
 
     def plan_operands(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first_source, first_result = program.source_start[pc], program.result_start[pc]
+        plan.planned[PART] = place
         own = plan_of_part(
             plan, turn, first_level, first_event, first_resource, first_table, first_source, first_result
         )

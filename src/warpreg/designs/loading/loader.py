@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.accounts import accounted_hooks
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
@@ -87,10 +88,10 @@ def _installed() -> dict[str, tuple[Path, str]]:
 
 
 def _checked(design: Design, checked: bool | None) -> Design:
-    """The design with checks in its hooks, if it is to have them."""
+    """The design with checks in its hooks, if it is to have them, else with accounts of what they plan."""
     is_own = _is_own(design.path)
     if checked is False or (is_own and not checked):
-        return design
+        return _with_accounts(design)
     return _with_checks(design)
 
 
@@ -106,6 +107,11 @@ def _with_checks(design: Design) -> Design:
 
     hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=_is_own(design.path))
     return dataclasses.replace(design, hooks=hooks, is_checked=True)
+
+
+@functools.lru_cache(maxsize=64)
+def _with_accounts(design: Design) -> Design:
+    return dataclasses.replace(design, hooks=accounted_hooks(design.name, design.hooks))
 
 
 def _name(path: Path) -> str:

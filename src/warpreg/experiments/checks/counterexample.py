@@ -111,6 +111,6 @@ def _notes(wrong: WrongRead) -> dict[int, str]:
     for pc, what in wrong.history:
         found.setdefault(pc, []).append(what)
     found.setdefault(wrong.pc, []).append(
-        f"reads R{wrong.register} from {wrong.level}, but its value is in {wrong.held}"
+        f"reads R{wrong.register} from {wrong.level}, but its value is in {wrong.held}{wrong.advice}"
     )
     return {pc: "; ".join(dict.fromkeys(words)) for pc, words in found.items()}

@@ -1,7 +1,8 @@
 """Follows values through the levels of a design while its hooks run in a replay, as plain Python.
 
 After a write, the value of a register is in the levels that it was written to and nowhere else.  A move or an extra
-write of the register puts it into another level, and so does a read if the design has collectors of its own.  A read of
+write of the register puts it into another level, and so does a read if the design has collectors of its own; a copy
+that a read makes elsewhere costs a write, so it has to be said.  A read of
 a level that does not hold the value would give an old one: the write was lost.  A move that names no register cannot be
 followed; what is read afterwards where it may have gone is counted apart.
 
@@ -36,7 +37,7 @@ Place = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class WrongRead:
     """A read of a level that does not hold the last value of a register.  ``history`` is what became of that value
-    since it was written, by pc.
+    since it was written, by pc; ``was_read``: it was read before, and the level may have kept it then.
     """
 
     pc: int
@@ -45,12 +46,21 @@ class WrongRead:
     level: str
     held: str
     history: tuple[tuple[int, str], ...]
+    was_read: bool = False
 
     def __str__(self) -> str:
         return (
             f"pc {self.pc} of warp {self.warp} reads register {self.register} from {self.level}, "
-            f"and its last value is in {self.held}"
+            f"and its last value is in {self.held}{self.advice}"
         )
+
+    @property
+    def advice(self) -> str:
+        """What the design may have left out."""
+        if not self.was_read:
+            return ""
+        call = f"extra(plan, {self.level}, WRITE, register)"
+        return f"; if an earlier read has copied it to {self.level}, say so there: {call}"
 
 
 @dataclass
@@ -76,6 +86,7 @@ class Tracker:
     _pcs: dict[int, int] = field(default_factory=dict)
     _places: dict[Place, dict[int, int]] = field(default_factory=dict)
     _history: dict[Place, list[tuple[int, str]]] = field(default_factory=dict)
+    _read: set[Place] = field(default_factory=set)
     _late: dict[Place, WrongRead] = field(default_factory=dict)
     _completed: set[Place] = field(default_factory=set)
     _written: set[int] = field(default_factory=set)
@@ -87,6 +98,7 @@ class Tracker:
         holders = self._holders(place)
         self.reads += 1
         if holders.get(int(level), 0) & lanes or not lanes or place in self._completed:
+            self._read.add(place)
             if self.keeps_reads:
                 self._places[place] = {**dict.fromkeys(range(1, len(self.levels)), ALL_LANES), 0: holders.get(0, 0)}
         elif level in self._anonymous.get(plan.warp, ()):
@@ -94,7 +106,8 @@ class Tracker:
         elif place not in self._late:
             held = " and ".join(self.levels[one] for one in sorted(holders) if holders[one] & lanes) or "no level"
             history = tuple(self._history.get(place, ()))
-            self._late[place] = WrongRead(self.pc, int(place[0]), place[1], self.levels[level], held, history)
+            was_read = level > 0 and place in self._read
+            self._late[place] = WrongRead(self.pc, int(place[0]), place[1], self.levels[level], held, history, was_read)
 
     def write(self, plan: Any, operand: int, level: int, *more: Any, **named: Any) -> None:
         """A result is written."""
@@ -149,6 +162,7 @@ class Tracker:
         self._places[place] = {level: held & ~lanes for level, held in self._holders(place).items()}
         if lanes == ALL_LANES:
             self._history[place] = []
+            self._read.discard(place)
 
     def _note(self, place: Place, what: str) -> None:
         """Remember what becomes of a value; hooks without a pc come after the last instruction of its warp."""
@@ -166,6 +180,7 @@ class Tracker:
         """A fresh warp, whose registers are in the MRF."""
         self._places = {place: held for place, held in self._places.items() if place[0] != warp}
         self._history = {place: notes for place, notes in self._history.items() if place[0] != warp}
+        self._read = {place for place in self._read if place[0] != warp}
         self._anonymous.pop(warp, None)
 
     def issues(self, name: str, pc: int, plan: Any) -> None:

@@ -55,6 +55,6 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 
 @hook
-def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
         state.touched[warp, program.result[operand]] = now(plan)

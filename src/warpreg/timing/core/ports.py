@@ -185,6 +185,11 @@ def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
     c.rows[warp, warps.TOKEN] = answer
 
 
+def keeps_place(c: Core, warp: WarpRow) -> bool:
+    """Whether a warp that may not go on keeps its place in the active set."""
+    return False
+
+
 def asks_again(c: Core, entry: OpRow) -> bool:
     """Whether an entry of the timing wheel says that a refused warp asks again."""
     return False

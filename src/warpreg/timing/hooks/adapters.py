@@ -326,10 +326,15 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     first = d.program.result_start[pc]
     see_widths(c, d, op)
     forget_results(d.results, d.program.result_start[pc + 1] - first)
-    plan_write(d.state, d.program, number_of(c, warp), pc, plan)
+    plan_write(d.state, d.program, number_of(c, warp), pc, keeping(plan))
     keep_results(c, d, op, d.program.result_start[pc + 1] - first)
     await_lookups(c, op, settle(c, d, sm, now))
     note_results(c, d, warp, pc, op)
+
+
+def keeping(plan: Plan) -> Plan:
+    """The plan for ``plan_write``."""
+    return plan
 
 
 def keep_results(c: Core, d: Any, op: OpRow, count: int) -> None:

@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from warpreg.designs.interface.hooks import authors_of_hook
-from warpreg.designs.interface.plan import MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
-from warpreg.designs.interface.plan_functions import nowhere, write
+from warpreg.designs.interface.accounts import plans_results
+from warpreg.designs.interface.plan import KEEPS, MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
 from warpreg.jit.natives import Function
-from warpreg.jit.rebuild import reaches
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
 from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
@@ -205,6 +203,10 @@ def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     adapters.settle(c, d, sm, now)
 
 
+def keeping_planned(plan: Plan) -> Plan:
+    return recalling_plan(plan, KEEPS)
+
+
 def recalling_planned(plan: Plan) -> Plan:
     return recalling_plan(plan, RECALLS)
 
@@ -251,6 +253,7 @@ TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
 }
 """What besides, where it defines several."""
 PLANNED_LATE: Mapping[Function, Function] = {
+    adapters.keeping: keeping_planned,
     adapters.keep_results: keep_planned,
     recalling: recalling_planned,
     recall_results: recall_planned,
@@ -264,9 +267,4 @@ def behind_plan_write(hooks: Mapping[str, FunctionType]) -> Mapping[Function, Fu
     """What takes the place of what where a design defines ``produced`` behind ``plan_write``."""
     if not hooks.keys() >= {"plan_write", "produced"}:
         return {}
-    return PLANNED_LATE if plans(hooks["produced"]) else TOLD
-
-
-def plans(hook: FunctionType) -> bool:
-    """Whether a hook plans results, also through functions."""
-    return reaches(authors_of_hook(hook), (write, nowhere))
+    return PLANNED_LATE if plans_results(hooks["produced"]) else TOLD

@@ -13,7 +13,7 @@ from warpreg.designs.interface.plan import AFTER, Plan
 from warpreg.jit.natives import Function
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import causes, code, ops, warps
+from warpreg.timing.core.columns import causes, clock, code, ops, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, schedule, take_op
@@ -84,10 +84,11 @@ def _plan_of_head(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> Plan:
     return adapters.plan_of(c, d, sm, number_of(c, warp), pc, c.rows[warp, warps.MASK], access, NONE, now)
 
 
-# A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.
+# A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.  It stays active.
 
 
 def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
+    count_refusal(c)
     cycles = AFTER - answer
     if answer < 0 and cycles <= 1:
         c.rows[warp, warps.ASKS_FROM] = now + 1
@@ -97,6 +98,19 @@ def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
     if answer < 0:
         c.rows[warp, warps.TOKEN] = NONE
         schedule(c, sm, take_op(c, sm, warp, ops.ASKS), now + cycles - 1, now)
+
+
+def count_refusal(c: Core) -> None:
+    """One more since the last issue, for the message of a run that cannot go on."""
+    if c.clock[clock.REFUSED_SINCE] != c.clock[clock.LAST_PROGRESS]:
+        c.clock[clock.REFUSED_SINCE] = c.clock[clock.LAST_PROGRESS]
+        c.clock[clock.REFUSED] = 0
+    c.clock[clock.REFUSED] += 1
+
+
+def is_refused(c: Core, warp: WarpRow) -> bool:
+    """In place of `keeps_place`."""
+    return c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == NONE
 
 
 def asks_again(c: Core, entry: OpRow) -> bool:
@@ -119,6 +133,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
 """By hook, the replacement of each port if a design defines the hook."""
 REFUSING: Mapping[Function, Function] = {
     ports.refused: refused,
+    ports.keeps_place: is_refused,
     ports.asks_later: asks_later,
     ports.asks_again: asks_again,
     ports.ask_again: ask_again,

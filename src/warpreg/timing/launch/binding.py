@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from warpreg.designs.checking.running import Limits, called_from, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
+from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
+from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program, lengths
@@ -31,6 +33,7 @@ from warpreg.designs.interface.state import (
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks, with_slots
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
+from warpreg.ir.kernel import Kernel
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import out_of_line
 from warpreg.jit.options import Mode
@@ -204,11 +207,14 @@ class Outside:
         ).tolist()
         return summed
 
-    def check(self) -> None:
-        """Raises DesignError if a hook has named slices that banks do not have."""
+    def check(self, kernel: Kernel) -> None:
+        """Raises DesignError if a hook has named slices that banks do not have, or left an operand unplanned."""
         found = int(self.plan.queued[REFUSED])
         if found != 0:
             raise wrong_slices(self.behaviour.name, self.behaviour.banks.slices, found)
+        for one in self._plans:
+            if wrong := unplanned(one.planned, self.behaviour.hooks, self.program, kernel):
+                raise wrong
 
     def gather(self) -> None:
         """At the end, bring the counts of all threads into those of the leader."""
@@ -285,7 +291,8 @@ class Outside:
         """What large hooks put in place of what, those that have functions out of line: an instruction issues in one
         place of the machine code.
         """
-        if has_checks(hooks) or not calls_out_of_line(hooks):
+        authors = tuple(author for hook in hooks for author in authors_of_hook(hook))
+        if has_checks(hooks) or not calls_out_of_line(authors):
             return {}
         return {issue.issue_head: issue_out_of_line}
 

@@ -52,6 +52,23 @@ def no_progress(
     return NoProgressError("\n".join(lines))
 
 
+def endless(
+    kernel: Kernel, design: str, cycle: int, heads: Sequence[tuple[int, int]], admit: str = "", refusals: int = 0
+) -> TimingError:
+    """The error of a run in which no instruction has issued for long: the warps with their next pcs.
+
+    ``refusals``: how often ``admit`` has refused since the last issue.
+    """
+    found = ", ".join(f"warp {warp} at pc {pc}" for warp, pc in heads[:TOLD])
+    if not refusals:
+        return TimingError(f"kernel {kernel.name}: no warp can go on in cycle {cycle}: {found}")
+    times = "once" if refusals == 1 else f"{refusals} times"
+    return TimingError(
+        f"kernel {kernel.name}, design {design}: no warp can go on in cycle {cycle}: {admit} has refused {times} since "
+        f"the last issue: {found}"
+    )
+
+
 def _line(kernel: Kernel, group: Sequence[Waiting]) -> str:
     first = group[0]
     holder = f"warp {first.owner}" if first.owner >= 0 else "nobody"

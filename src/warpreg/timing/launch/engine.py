@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
@@ -20,7 +21,7 @@ from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
-from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
+from warpreg.timing.launch.deadlock import Waiting, endless, no_progress
 from warpreg.timing.launch.held_loads import held_loads, never_completed
 from warpreg.timing.launch.load_blocks import Gathered, more_blocks
 from warpreg.timing.launch.threads import Threads
@@ -95,7 +96,8 @@ class Engine:
     def run(self) -> None:
         """Run to the end.
 
-        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have.
+        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have and for
+        operands that a hook leaves unplanned.
         """
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
@@ -113,7 +115,7 @@ class Engine:
                 raise self._stuck()
         self._threads.gather()
         self._outside.gather()
-        self._outside.check()
+        self._outside.check(self.kernel)
 
     def _arguments(self) -> Iterator[tuple[Any, ...]]:
         """The arguments of the entry point, by thread."""
@@ -157,8 +159,14 @@ class Engine:
         if waiting:
             at_barriers = sum(int(slots[warps.STOP][one]) == warps.AT_BARRIER for one in present)
             return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting, at_barriers)
-        found = ", ".join(f"warp {one} at instruction {slots[warps.HEAD][one]}" for one in present[:TOLD])
-        return TimingError(f"kernel {self.kernel.name}: no warp can go on in cycle {cycle}: {found}")
+        heads = [(one, int(slots[warps.HEAD][one])) for one in present]
+        refusals, design = self._threads.refusals, self._outside.behaviour.name
+        return endless(self.kernel, design, cycle, heads, self._admit() if refusals else "", refusals)
+
+    def _admit(self) -> str:
+        """The hook ``admit``, as messages name it."""
+        author = authors_of_hook(self._outside.behaviour.hooks["admit"])[-1]
+        return f"admit ({place(author.__code__)})"
 
     def _waiting(self, slots: WholeColumns[WarpRow], warp: int) -> Waiting:
         """The waiting warp with this warp index."""

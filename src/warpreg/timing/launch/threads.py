@@ -28,8 +28,8 @@ SUMMED = tuple(
     map(
         int,
         (
-            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.SHARED_READS,
-            clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
+            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.LATCH_CYCLES,
+            clock.SHARED_READS, clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
         ),
     )
 )  # fmt: skip
@@ -140,6 +140,15 @@ class Threads:
         own = array_of(self.core.clock)
         own[list(SUMMED)] = clocks[:, SUMMED].sum(axis=0)
         own[list(LATEST)] = clocks[:, LATEST].max(axis=0)
+
+    @property
+    def refusals(self) -> int:
+        """How often ``admit`` has refused since the last issue of each thread."""
+        return sum(
+            int(one.clock[clock.REFUSED])
+            for one in self.cores
+            if one.clock[clock.REFUSED_SINCE] == one.clock[clock.LAST_PROGRESS]
+        )
 
     @property
     def overflow(self) -> int:

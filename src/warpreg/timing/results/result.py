@@ -38,11 +38,12 @@ class TimingResult:
     found others in the queue of their bank; ``shared_reads``: words read in one access with another word of their
     instruction, ``shared_across`` with one of another instruction.  ``collected`` instructions without memory access
     spent ``collect_cycles`` in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that
-    access memory. ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.
-    ``moved`` is the bandwidth by part of the memory system, ``memory`` its counters.  ``counts`` are the accesses of
-    the design, ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time,
-    summed over cycles and SMs.  ``waited`` int64[3]: the cycles of all warps in which they waited for memory inside the
-    SM, for the second level and for DRAM, if the run was asked.  Cycles are those of the SM clock.
+    access memory; both spent ``latch_cycles`` from issue to entry.  ``memory_loads`` are loads and atomics sent to
+    memory, which took ``memory_load_cycles`` in total.  ``moved`` is the bandwidth by part of the memory system,
+    ``memory`` its counters.  ``counts`` are the accesses of the design, ``plain`` those of the plain MRF on the same
+    path, ``resources`` the quantities of the design over time, summed over cycles and SMs.  ``waited`` int64[3]: the
+    cycles of all warps in which they waited for memory inside the SM, for the second level and for DRAM, if the run was
+    asked.  Cycles are those of the SM clock.
     """
 
     machine: str
@@ -62,6 +63,7 @@ class TimingResult:
     collect_cycles: int
     collected_memory: int
     collect_cycles_memory: int
+    latch_cycles: int
     transactions: int
     memory_loads: int
     memory_load_cycles: int
@@ -219,6 +221,7 @@ def result_of(
         collect_cycles=int(core.clock[clock.COLLECT_CYCLES]),
         collected_memory=int(core.clock[clock.COLLECTED_MEMORY]),
         collect_cycles_memory=int(core.clock[clock.COLLECT_CYCLES_MEMORY]),
+        latch_cycles=int(core.clock[clock.LATCH_CYCLES]),
         transactions=int(core.clock[clock.TRANSACTIONS]),
         memory_loads=int(core.clock[clock.MEMORY_LOADS]),
         memory_load_cycles=int(core.clock[clock.MEMORY_LOAD_CYCLES]),
@@ -260,7 +263,7 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
     summed = (
         "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
         "shared_reads", "shared_across",
-        "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
+        "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "latch_cycles", "transactions",
         "memory_loads", "memory_load_cycles",
     )  # fmt: skip
     return TimingResult(

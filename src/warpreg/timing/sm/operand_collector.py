@@ -87,11 +87,12 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
 
 
 def count_cycles(c: Core, op: OpRow, now: int) -> None:
-    """An instruction leaves its collector: count the cycles that it was there."""
+    """An instruction leaves its collector: count the cycles that it was there, and before that."""
     is_access = c.code[c.rows[op, ops.PC], code.KIND] != record.NO_ACCESS
     c.clock[clock.COLLECTED_MEMORY if is_access else clock.COLLECTED] += 1
     column = clock.COLLECT_CYCLES_MEMORY if is_access else clock.COLLECT_CYCLES
     c.clock[column] += now - c.rows[op, ops.ENTERED]
+    c.clock[clock.LATCH_CYCLES] += c.rows[op, ops.ENTERED] - c.rows[op, ops.ISSUED]
 
 
 def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:

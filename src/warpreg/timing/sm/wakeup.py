@@ -175,7 +175,7 @@ def _awaits_long(c: Core, warp: WarpRow, waited: int) -> bool:
 
 def _leaves(c: Core, warp: WarpRow, waited: int, now: int) -> bool:
     head = c.rows[warp, warps.HEAD]
-    if head == NONE or c.rows[warp, warps.STOP] != warps.GOING:
+    if head == NONE or (c.rows[warp, warps.STOP] != warps.GOING and not ports.keeps_place(c, warp)):
         return True
     if c.rows[warp, warps.FETCHED] > now or c.rows[warp, warps.SUSPENDED] != 0:
         return False

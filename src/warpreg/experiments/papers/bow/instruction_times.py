@@ -2,7 +2,8 @@
 
 An instruction collects from its issue until its last source is read, and runs from its issue until its results leave
 their unit or memory.  Resources are numbers of instructions that collect or run, so their sums over cycles are times.
-Instructions without results, such as stores, are counted apart, because they have no end here.
+Instructions without results, such as stores, are counted apart, because they have no end here.  Results that the
+other design does not plan go to the main register file, as without the recorder.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.hints.program_table import UNITS
-from warpreg.designs.interface import Declaration, Plan, Program, change, hook, per_warp
+from warpreg.designs.interface import MRF, Declaration, Plan, Program, change, hook, per_warp, result_operands, write
 from warpreg.ir.opcodes import Unit
 
 RESOURCES = ("collecting", "collecting_memory", "collecting_without_result", "running", "running_memory")
@@ -78,3 +79,5 @@ def collected(state: State, program: Program, warp: int, pc: int, operand: int, 
 @hook
 def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     change(plan, RUNNING + is_memory(program, pc), -1)
+    for operand in result_operands(program, pc):
+        write(plan, operand, MRF)

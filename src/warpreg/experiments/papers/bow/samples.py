@@ -26,7 +26,8 @@ class Sample:
     """The sample on one SM.
 
     ``plain`` are the counts of the main register file alone on the same path; ``resources`` are sums over cycles;
-    ``warp_cycles`` are the cycles of all warp slots that hold a warp.
+    ``warp_cycles`` are the cycles of all warp slots that hold a warp; ``until_dispatch`` those of all instructions in
+    the operand collection stage, from their issue to their dispatch.
     """
 
     cycles: int
@@ -35,6 +36,7 @@ class Sample:
     plain: Counts
     resources: Mapping[str, int]
     warp_cycles: float
+    until_dispatch: int = 0
 
     @property
     def ipc(self) -> float:
@@ -69,6 +71,7 @@ class Sampled:
             plain=found.plain,
             resources=found.resources,
             warp_cycles=found.occupancy * float(found.stalls.sum()),
+            until_dispatch=found.latch_cycles + found.collect_cycles + found.collect_cycles_memory,
         )
 
     def chosen(self) -> Chosen:
