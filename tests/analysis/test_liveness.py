@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from tests.analysis import naive
-from tests.analysis.programs import add, kernel, programs
+from tests.analysis.programs import NAMES, PREDICATES, add, kernel, programs, setp
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.definitions import single_definitions
@@ -36,6 +37,56 @@ def test_a_guarded_definition_does_not_end_the_old_value() -> None:
     """Threads where the guard is false still need the old ``a``."""
     assert names_live_in(kernel([[]], {0: [add("a", when="p"), add("b", "a")]}), 0) == ["a", "p"]
     assert names_live_in(kernel([[]], {0: [add("a"), add("b", "a")]}), 0) == []
+
+
+@pytest.mark.parametrize(
+    ("definition", "between", "read"),
+    [
+        (add("a", when="p"), [], add("b", "a", when="p")),
+        (add("a", when="!p"), [], add("b", "a", when="!p")),
+        (add("a", when="p"), [setp("flag", "c")], add("b", "a", when="p")),
+        (add("a", when="p"), [add("a", "a", when="p")], add("b", "a", when="p")),
+    ],
+    ids=["same guard", "same negated guard", "another predicate is written", "two definitions"],
+)
+def test_a_guarded_definition_ends_a_value_that_is_read_under_the_same_guard(
+    definition: Instruction, between: list[Instruction], read: Instruction
+) -> None:
+    live_in = names_live_in(kernel([[]], {0: [definition, *between, read]}), 0)
+    assert "a" not in live_in
+    assert "p" in live_in
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [setp("p", "c")],
+        [setp("p", "c", when="p")],
+        [setp("p", "c", when="!p")],
+        [setp("p", "c", when="flag")],
+        [setp("flag|p", "c")],
+        [setp("p|flag", "c")],
+        [setp("p", "c"), add("d", "d"), setp("flag", "c")],
+        [add("b", "a", when="p"), setp("p", "c")],
+    ],
+    ids=["written", "own guard", "opposite guard", "other guard", "second", "first", "early", "read before"],
+)
+@pytest.mark.parametrize("guard", ["p", "!p"])
+def test_a_guard_whose_predicate_is_written_is_another_guard(between: list[Instruction], guard: str) -> None:
+    """``@p a; setp p; @p b = a``: a thread may read a without having written it, so that the old value is live."""
+    body = [add("a", when=guard), *between, add("b", "a", when=guard)]
+    assert "a" in names_live_in(kernel([[]], {0: body}), 0)
+
+
+def test_a_predicate_written_outside_definition_and_reads_does_not_matter() -> None:
+    body = [setp("p", "c"), add("a", when="p"), add("b", "a", when="p"), setp("p", "c"), add("d", when="p")]
+    assert "a" not in names_live_in(kernel([[]], {0: body}), 0)
+
+
+def test_opposite_guards_that_cover_a_register_do_not_end_its_old_value() -> None:
+    """Every thread writes a, yet the analysis considers guards one by one."""
+    body = [add("a", when="p"), add("a", when="!p"), add("b", "a")]
+    assert "a" in names_live_in(kernel([[]], {0: body}), 0)
 
 
 def test_the_two_words_of_a_pair_live_apart() -> None:
@@ -76,11 +127,25 @@ def test_analyses_are_computed_once() -> None:
     assert accesses(program) is accesses(program)
 
 
+def test_a_guarded_write_merges_with_an_old_value_that_is_needed() -> None:
+    """The first write of a is read by threads for which p does not hold, the second only under its own guard."""
+    body = [add("a", when="p"), add("b", "a"), add("a", when="p"), add("b", "a", when="p"), add("a")]
+    live = liveness(kernel([[]], {0: body}))
+    assert [sorted(live.accesses.cells.names[c] for c in cells) for cells in live.merged(0)] == [
+        ["a"],
+        [],
+        [],
+        [],
+        [],
+        [],
+    ]
+
+
 @given(programs())
 def test_a_cell_is_live_exactly_where_a_read_can_be_reached(program: Kernel) -> None:
     live = liveness(program)
     for block in program.blocks:
         for position, bits in enumerate(live.after(block.index)):
-            for name in ("a", "b", "c", "d"):
+            for name in (*NAMES, *PREDICATES):
                 expected = bool(naive.reads_reached(program, (block.index, position), name))
                 assert (name in live.names(bits)) == expected

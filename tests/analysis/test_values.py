@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from tests.analysis import naive
-from tests.analysis.programs import NAMES, add, kernel, programs
+from tests.analysis.programs import NAMES, PREDICATES, add, kernel, programs, setp
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.values import values
@@ -40,6 +40,21 @@ def test_a_guarded_definition_joins_the_value_before_it() -> None:
     assert webs(program, "a") == [((0, 1), (2,))]
 
 
+def test_a_guarded_definition_and_its_reads_under_the_same_guard_are_a_value_of_their_own() -> None:
+    body = [add("a"), add("b", "a"), add("a", when="p"), add("b", "a", when="p")]
+    assert webs(kernel([[]], {0: body}), "a") == [((0,), (1,)), ((2,), (3,))]
+
+
+def test_a_guarded_definition_joins_the_value_before_it_if_its_predicate_is_written_before_a_read() -> None:
+    body = [add("a"), add("b", "a"), add("a", when="p"), setp("p", "c"), add("b", "a", when="p")]
+    assert webs(kernel([[]], {0: body}), "a") == [((0, 2), (1, 4))]
+
+
+def test_a_guarded_predicate_joins_the_value_before_it() -> None:
+    body = [setp("p", "c"), setp("p", "d", when="p"), add("a", when="p")]
+    assert webs(kernel([[]], {0: body}), "p") == [((0, 1), (1, 2))]
+
+
 def test_a_value_that_may_be_undefined_is_marked() -> None:
     program = kernel([[1, 2], [2], []], {1: [add("a")], 2: [add("b", "a")]})
     assert [v.undefined for v in values(program).values if v.definitions == (1,)] == [True]
@@ -66,7 +81,7 @@ def test_webs_are_the_connected_components_of_definitions_and_their_reads(progra
     pc_of = {point: pc for pc, point in enumerate(points)}
     found = values(program)
     names = accesses(program).cells.names
-    for name in NAMES:
+    for name in (*NAMES, *PREDICATES):
         webs = [v for v in found.values if v.definitions and names[v.cell] == name]
         wanted = sorted(_components(program, name, points, pc_of))
         assert sorted((v.definitions, tuple(sorted(set(v.reads)))) for v in webs) == wanted

@@ -33,12 +33,21 @@ TESTS = (
     "selp.b32 {d}, {a}, {b}, {p};",
 )
 PRODUCTS = ("mul.lo.s32 {d}, {a}, {b};", "mad.lo.s32 {d}, {a}, {b}, {a};", "shl.b32 {d}, {a}, {c};")
+REDEFINITIONS = (
+    *TESTS[:-1],
+    "mov.pred {p}, {q};",
+    "setp.lt.s32 {p}|{u}, {a}, {b};",
+    "setp.gt.and.s32 {p}, {a}, {k}, {q};",
+)
+"""Instructions that write a predicate; ``{u}`` is another one than ``{p}``."""
+GUARDS = ("@%p0 ", "@!%p0 ", "@%p1 ", "@!%p1 ", "@%p2 ", "@!%p3 ")
 BANK = ("ld.param.u32 {d}, [n];", "ld.param.u32 {d}, [m];", "mov.u32 {d}, %tid.x;", "mov.u32 {d}, {k};")
 
 
 def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 0) -> str:
     """A kernel ``k`` that loads eight words a thread, computes with ``forms``, and stores the words.
 
+    Some instructions are guarded, and predicates are written in mid-block, before and after others that they guard.
     ``branches``: alternatives of a few instructions besides, of one side or two.
     """
     rng = random.Random(seed)
@@ -48,20 +57,23 @@ def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 
         f"mul.wide.u32 %rd3, %r20, {4 * WORDS}; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;",
         *(f"ld.global.u32 %r{i}, [%rd4+{4 * i}];" for i in range(WORDS)),
         *(f"setp.lt.s32 %p{i}, %r{i}, %r{i + 1};" for i in range(4)),
+        *(f"add.s32 %r{i}, %r20, {i};" for i in TEMPORARIES),
     ]
 
-    def body(count: int, guards: Sequence[str] = ("", "", "", "", "", "@%p0 ", "@!%p1 ")) -> None:
+    def body(count: int, guards: bool = True) -> None:
         for _ in range(count):
-            guard = rng.choice(guards)
-            lines.append(guard + filled(rng, rng.choice(forms)))
+            if guards and rng.random() < 0.3:
+                lines.extend(rng.choice(GUARDED)(rng, forms))
+            else:
+                lines.append(filled(rng, rng.choice(forms)))
 
     body(length)
     for i in range(branches):
         lines.append(f"@%p{rng.randrange(4)} bra SIDE{i};")
-        body(rng.randrange(1, 5), guards=("",))
+        body(rng.randrange(1, 5), guards=False)
         if rng.random() < 0.5:
             lines.append(f"bra MEET{i}; SIDE{i}:")
-            body(rng.randrange(1, 5), guards=("",))
+            body(rng.randrange(1, 5), guards=False)
             lines.append(f"MEET{i}:")
         else:
             lines.append(f"st.global.u32 [%rd2+{4 * WORDS * THREADS}], 7; SIDE{i}:")
@@ -78,10 +90,45 @@ def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 
     return f"{header}.visible .entry k({PARAMETERS})\n{{{REGISTERS}{chr(10).join(lines)}\nret;\n}}\n"
 
 
-def filled(rng: random.Random, form: str) -> str:
+def filled(rng: random.Random, form: str, **given: str) -> str:
+    """An instruction of a form, on the registers ``given`` and random ones."""
     names = {name: f"%r{rng.randrange(WORDS)}" for name in "dab"}
-    predicates = {name: f"%p{rng.randrange(4)}" for name in "pqr"}
-    return form.format(k=rng.randint(-9, 300), c=rng.randrange(32), **names, **predicates)
+    p, u = rng.sample(range(4), 2)
+    predicates = {"p": f"%p{p}", "u": f"%p{u}", **{name: f"%p{rng.randrange(4)}" for name in "qr"}}
+    return form.format(**{"k": rng.randint(-9, 300), "c": rng.randrange(32), **names, **predicates, **given})
+
+
+def _one_guarded(rng: random.Random, forms: Sequence[str]) -> list[str]:
+    return [rng.choice(GUARDS) + filled(rng, rng.choice(forms))]
+
+
+def _redefined(rng: random.Random, forms: Sequence[str]) -> list[str]:
+    """A predicate is written, with or without a guard."""
+    del forms
+    return [rng.choice(("", *GUARDS)) + filled(rng, rng.choice(REDEFINITIONS))]
+
+
+def _covered(rng: random.Random, forms: Sequence[str]) -> list[str]:
+    """Two instructions under opposite guards write one register, perhaps with a redefinition in between."""
+    p, d = f"%p{rng.randrange(4)}", f"%r{rng.randrange(WORDS)}"
+    between = _redefined(rng, forms) if rng.random() < 0.3 else []
+    sides = [f"{guard}{p} " + filled(rng, rng.choice(SUMS + LOGIC), d=d) for guard in ("@", "@!")]
+    return [sides[0], *between, sides[1]]
+
+
+def _under_one_guard(rng: random.Random, forms: Sequence[str]) -> list[str]:
+    """A register is written under a guard and read under the same one, whose predicate may be another by then."""
+    guard, t = rng.choice(GUARDS), f"%r{rng.choice(TEMPORARIES)}"
+    predicate = guard.strip("@! ")
+    between = [filled(rng, rng.choice(REDEFINITIONS), p=predicate, u="%p9")] if rng.random() < 0.5 else []
+    between = [rng.choice(("", *GUARDS)) + one for one in between]
+    write, read = filled(rng, rng.choice(SUMS), d=t), filled(rng, rng.choice(SUMS), a=t)
+    return [guard + write, *between, guard + read, *([f"add.s32 {t}, %r20, 1;"] if rng.random() < 0.5 else [])]
+
+
+GUARDED = (_one_guarded, _redefined, _covered, _under_one_guard)
+TEMPORARIES = range(22, 25)
+"""Registers that little else than guarded instructions reads."""
 
 
 def memory_of(module: Module, program: Kernel, seed: int, kind: type[Device] = Device) -> bytes:

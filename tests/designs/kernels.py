@@ -39,9 +39,9 @@ def op(opcode: str, *operands: Operand | int) -> Instruction:
     return Instruction(base, tuple(modifiers), tuple(Immediate(o) if isinstance(o, int) else o for o in operands))
 
 
-def when(predicate: Register, instruction: Instruction) -> Instruction:
+def when(predicate: Register, instruction: Instruction, negated: bool = False) -> Instruction:
     """The instruction under a guard."""
-    return replace(instruction, guard=Guard(predicate))
+    return replace(instruction, guard=Guard(predicate, negated))
 
 
 def kernel(*blocks: list[Instruction], successors: tuple[tuple[int, ...], ...] | None = None) -> Kernel:

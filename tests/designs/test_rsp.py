@@ -94,8 +94,10 @@ def any_instruction(choose: random.Random) -> Instruction:
     if choose.random() < 0.2:
         wide = [pair(2 * choose.randrange(3)) for _ in range(3)]
         return op("add.s64", *wide)
-    addition = op("add.s32", *(r(choose.randrange(6)) for _ in range(3)))
-    return when(p(0), addition) if choose.random() < 0.3 else addition
+    one = op("add.s32", *(r(choose.randrange(6)) for _ in range(3)))
+    if choose.random() < 0.2:
+        one = op("setp.lt.s32", p(choose.randrange(2)), *one.used)
+    return when(p(choose.randrange(2)), one, choose.random() < 0.5) if choose.random() < 0.4 else one
 
 
 @settings(max_examples=60, deadline=None)

@@ -233,7 +233,7 @@ def high_half_of_a_pair_is_not_reserved(g: Garden) -> None:
         old(self, unit, base)
         for offset, live in unit.words.items():
             if offset:
-                self._occupied[base + offset] &= ~live
+                self._occupied[base + offset] &= ~live.since(self._origin)
 
     g.set(first_fit.Assignment, "_occupy", occupy)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from tests.designs.kernels import at, kernel, op, p, pair, r, when
+from tests.designs.guards import comparisons, guarded
+from tests.designs.kernels import at, kernel, op, pair, r
 from tests.replay.paths import Recorded
 
 from warpreg.ir.instruction import Instruction
@@ -23,8 +24,8 @@ instructions: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(lambda d, a: op("ld.global.u32", d, at(a)), narrow, wide),
     st.builds(lambda d, e, a: op("ld.shared.v2.u32", Vector((d, e)), at(a)), narrow, narrow, narrow),
     st.builds(lambda a, s: op("st.global.u32", at(a), s), wide, narrow),
-    st.builds(lambda d, s: when(p(0), op("add.s32", d, s, 1)), narrow, narrow),
-    st.builds(op, st.just("setp.lt.s32"), st.just(p(0)), source, source),
+    guarded(st.builds(op, st.just("add.s32"), narrow, narrow, st.just(1))),
+    comparisons(source),
 )
 kernels: st.SearchStrategy[Kernel] = st.lists(st.lists(instructions, max_size=6), min_size=1, max_size=4).map(
     lambda blocks: kernel(*blocks)

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+from tests.designs.guards import comparisons, guarded
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.replay.paths import Recorded
 
@@ -25,7 +26,9 @@ instructions: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(op, st.just("add.s64"), *[st.sampled_from([pair(0), pair(2)])] * 2, st.just(1)),
     st.builds(lambda d: op("ld.global.u32", d, at(pair(4))), register),
     st.builds(lambda s: op("st.global.u32", at(pair(4)), s), register),
-    st.builds(lambda d, s: when(p(0), op("mov.b32", d, s)), register, register),
+    guarded(st.builds(op, st.just("mov.b32"), register, register)),
+    guarded(st.builds(op, st.just("add.s32"), register, register, register)),
+    comparisons(register),
 )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from hypothesis import strategies as st
+from tests.designs.guards import comparisons, guarded
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
@@ -34,12 +35,12 @@ arithmetic: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(op, st.just("add.f32"), narrow, narrow, narrow),
     st.builds(op, st.just("add.f64"), wide, wide, wide),
     st.builds(op, st.just("sin.approx.f32"), narrow, narrow),
-    st.builds(lambda d, s: when(p(0), op("add.s32", d, s, 1)), narrow, narrow),
-    st.builds(op, st.just("setp.lt.s32"), st.just(p(0)), source, source),
+    guarded(st.builds(op, st.just("add.s32"), narrow, narrow, st.just(1))),
+    comparisons(source),
 )
 memory: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(lambda space, d, a: op(f"ld.{space}.u32", d, at(a)), loaded, narrow, narrow),
-    st.builds(lambda d, a: when(p(0), op("ld.global.u32", d, at(a))), narrow, wide),
+    guarded(st.builds(lambda d, a: op("ld.global.u32", d, at(a)), narrow, wide)),
     st.builds(lambda d, a: op("ld.shared.v2.u32", Vector((d, r(REGISTERS))), at(a)), narrow, narrow),
     st.builds(lambda a, s: op("st.global.u32", at(a), s), wide, narrow),
     st.builds(lambda a, s: op("st.shared.u32", at(a), s), narrow, narrow),

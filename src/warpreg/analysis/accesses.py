@@ -7,7 +7,7 @@ bit sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from warpreg.analysis.cached import cached_analysis
@@ -95,16 +95,27 @@ def _cells_of(operands: tuple[Operand, ...], cells: Cells) -> tuple[int, ...]:
 
 
 def bit_set(cells: Iterable[int]) -> int:
-    """Cells as a bit set."""
+    """Cells as a bit set; linear in their number and the highest one."""
+    several = cells if isinstance(cells, Collection) else tuple(cells)
+    if len(several) > FEW:
+        members = bytearray(max(several) + 1)
+        for cell in several:
+            members[cell] = 1
+        return int(members[::-1].translate(DIGITS), 2)
     bits = 0
-    for cell in cells:
+    for cell in several:
         bits |= 1 << cell
     return bits
 
 
+FEW = 16
+DIGITS = bytes.maketrans(b"\0\1", b"01")
+
+
 def members(bits: int) -> Iterator[int]:
-    """The cells of a bit set, ascending."""
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
+    """The cells of a bit set, ascending; linear in the highest one."""
+    digits = bin(bits)[:1:-1]
+    cell = digits.find("1")
+    while cell >= 0:
+        yield cell
+        cell = digits.find("1", cell + 1)

@@ -7,7 +7,7 @@ unless all its readers are in the same block under the same guard: then no threa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from warpreg.analysis.accesses import Accesses, accesses, bit_set, members
@@ -26,19 +26,29 @@ class Liveness:
 
     def backward(self, block: int) -> Iterator[tuple[int, int, int]]:
         """``(pc, live before, live after)`` of a block's instructions, the last first."""
-        scan = _Scan(self.accesses, self.live_out[block])
-        for pc in reversed(self.accesses.block_pcs(block)):
-            after = scan.live
-            scan.step(pc)
-            yield pc, scan.live, after
+        before = self.live_out[block]
+        for pc, changed in self.changes(block):
+            after = before
+            before ^= bit_set(changed)
+            yield pc, before, after
 
-    def passing(self, block: int) -> list[int]:
-        """Per instruction of a block, in order: the cells live after it whose value was already there before it."""
-        scan = _Scan(self.accesses, self.live_out[block])
+    def changes(self, block: int) -> Iterator[tuple[int, Iterable[int]]]:
+        """``(pc, cells)`` of a block's instructions, the last first: those live either before or after it, not both.
+
+        Linear in accesses, where the bit sets of `backward` take time in proportion to the kernel's cells.
+        """
+        scan = _Scan(self.accesses, members(self.live_out[block]))
+        for pc in reversed(self.accesses.block_pcs(block)):
+            scan.step(pc)
+            yield pc, scan.changed
+
+    def merged(self, block: int) -> list[frozenset[int]]:
+        """Per instruction of a block, in order: the written cells whose old value some thread still needs after it."""
+        scan = _Scan(self.accesses, members(self.live_out[block]))
         found = []
         for pc in reversed(self.accesses.block_pcs(block)):
             scan.step(pc)
-            found.append(scan.passing)
+            found.append(scan.merged)
         return found[::-1]
 
     def after(self, block: int) -> list[int]:
@@ -97,45 +107,55 @@ def _solved(kernel: Kernel, effects: list[tuple[int, int]]) -> tuple[tuple[int, 
 
 def _effect(table: Accesses, block: int) -> tuple[int, int]:
     """Cells read before they are killed, and cells killed (written in all threads)."""
-    scan = _Scan(table, 0)
-    kills = 0
+    scan = _Scan(table, ())
+    kills: set[int] = set()
     for pc in reversed(table.block_pcs(block)):
         scan.step(pc)
         if table.guards[pc] is None:
-            kills |= bit_set(table.written[pc])
-    return scan.live, kills
+            kills.update(table.written[pc])
+    return bit_set(scan.live), bit_set(kills)
+
+
+NOTHING: frozenset[int] = frozenset()
 
 
 class _Scan:
     """Live cells during a backward walk of a block.
 
     ``under`` maps a cell to the guard under which alone it is live: from here on, all its reads are in this block under
-    that guard, before its predicate is written.  ``passing`` are the cells live after the last visited instruction,
-    without those that it kills.
+    that guard, before its predicate is written.  Of the last visited instruction, ``changed`` are the cells that are
+    live on one side of it only, and ``merged`` the cells that it writes and whose old value stays live.
     """
 
-    def __init__(self, table: Accesses, live: int) -> None:
+    def __init__(self, table: Accesses, live: Iterable[int]) -> None:
         self.table = table
-        self.live = self.passing = live
+        self.live = set(live)
+        self.changed: set[int] = set()
+        self.merged = NOTHING
         self.under: dict[int, tuple[int, bool]] = {}
 
     def step(self, pc: int) -> None:
         """Move to the point before an instruction."""
-        guard = self.table.guards[pc]
-        under = self.under
-        for cell in self.table.written[pc]:
-            if guard is None or under.get(cell) == guard:
-                self.live &= ~(1 << cell)
+        guard, written = self.table.guards[pc], self.table.written[pc]
+        live, under = self.live, self.under
+        changed = self.changed = set()
+        for cell in written:
+            if cell in live and (guard is None or under.get(cell) == guard):
+                live.discard(cell)
+                changed.add(cell)
                 under.pop(cell, None)
             if under:
                 self._unconditional(cell)
-        self.passing = self.live
+        self.merged = frozenset(cell for cell in written if cell in live) if guard else NOTHING
         for cell in self.table.read[pc]:
-            if guard is not None and cell != guard[0] and not self.live >> cell & 1:
+            if cell in live:
+                if cell in under and under[cell] != guard:
+                    del under[cell]
+                continue
+            live.add(cell)
+            changed ^= {cell}
+            if guard is not None and cell != guard[0]:
                 under[cell] = guard
-            elif cell in under and under[cell] != guard:
-                del under[cell]
-            self.live |= 1 << cell
 
     def _unconditional(self, predicate: int) -> None:
         """A predicate is written: before that, cells live under it are live unconditionally."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.analysis.accesses import bit_set
+from warpreg.analysis.accesses import bit_set, members
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.liveness import liveness
 from warpreg.ir.kernel import Kernel
@@ -33,8 +33,14 @@ def pressure(kernel: Kernel) -> Pressure:
 
     highest = []
     for block in kernel.blocks:
-        most = words(live.live_out[block.index])
-        for pc, before, after in live.backward(block.index):
-            most = max(most, words(before), words(after | bit_set(live.accesses.written[pc])))
+        bits = live.live_out[block.index]
+        alive, demand = set(members(bits)), words(bits)
+        most = demand
+        for pc, changed in live.changes(block.index):
+            unread = {cell for cell in live.accesses.written[pc] if cell not in alive}
+            most = max(most, demand + sum(widths[cell] for cell in unread))
+            demand += sum(widths[cell] if cell not in alive else -widths[cell] for cell in changed)
+            alive.symmetric_difference_update(changed)
+            most = max(most, demand)
         highest.append(most)
     return Pressure(tuple(widths), tuple(words(bits) for bits in live.live_in), tuple(highest))

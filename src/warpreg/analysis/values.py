@@ -89,12 +89,12 @@ class _Webs:
         current: dict[int, int] = {}
         table = self.table
         pcs = table.block_pcs(block)
-        kept = self.live.passing(block) if any(table.guards[pcs.start : pcs.stop]) else []
+        merged = self.live.merged(block) if any(table.guards[pcs.start : pcs.stop]) else []
         for pc in pcs:
             self.read.append(tuple(current.get(c) or self.at_start(block, c) for c in table.read[pc]))
             nodes = tuple(self.node() for _ in table.written[pc])
             for cell, node in zip(table.written[pc], nodes, strict=True):
-                if table.guards[pc] and kept[pc - pcs.start] >> cell & 1:
+                if table.guards[pc] and cell in merged[pc - pcs.start]:
                     self.join(node, current.get(cell) or self.at_start(block, cell))
                 current[cell] = node
             self.written.append(nodes)

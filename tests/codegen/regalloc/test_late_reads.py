@@ -21,7 +21,8 @@ FILLER = "".join(f"add.s32 %r{10 + i % 20}, %r8, {i};" for i in range(WINDOW + 4
 def pcs(body: str, name: str) -> list[int]:
     """The instructions whose write would have to wait for a read of register ``name``."""
     program = kernel(body)
-    points = in_flight(program).get(accesses(program).cells.named(name), 0)
+    found = in_flight(program).get(accesses(program).cells.named(name))
+    points = found.since(0) if found else 0
     return [pc for pc in range(points.bit_length() // 2) if points >> (2 * pc + 1) & 1]
 
 

@@ -85,11 +85,15 @@ class _Sharing:
         return all(name in self.single for name in named)
 
     def _earlier(self, key: Hashable, block: int, cheap: bool) -> Register | None:
-        """The register of the same value in a block that dominates this one, in the same loop."""
+        """The register of the same value in a block that dominates this one, in the same loop.
+
+        Blocks come in the preorder of the dominator tree: one that does not dominate this one dominates no later one.
+        """
         tree, forest = dominators(self.kernel), loops(self.kernel)
-        for place, register in self.known.get(key, ()):
-            alike = place == block or (not cheap and forest.innermost[place] == forest.innermost[block])
-            if alike and tree.dominates(place, block):
+        found = [(place, register) for place, register in self.known.get(key, ()) if tree.dominates(place, block)]
+        self.known[key] = found
+        for place, register in found:
+            if place == block or (not cheap and forest.innermost[place] == forest.innermost[block]):
                 return register
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
 from warpreg.analysis.loops import loops
-from warpreg.codegen.regalloc.live_ranges import live_ranges
+from warpreg.codegen.regalloc.live_ranges import Range, live_ranges
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
@@ -29,7 +29,7 @@ GROUPING = MEMORY | OPCODE_NAMES
 class Unit:
     """``words`` maps offsets to live ranges; ``alignments`` lists offsets with the multiple that they must fall on."""
 
-    words: dict[int, int]
+    words: dict[int, Range]
     members: list[tuple[int, int]]
     alignments: list[tuple[int, int]]
     weight: float = 0.0
@@ -45,7 +45,7 @@ class Unit:
     @property
     def start(self) -> int:
         """The first program point at which some word is live."""
-        return min((r & -r).bit_length() for r in self.words.values())
+        return min(live.first for live in self.words.values())
 
     def can_take(self, other: Unit, shift: int) -> bool:
         """Whether ``other``, shifted by ``shift`` words, can be merged without interference or misalignment."""
@@ -53,12 +53,14 @@ class Unit:
             return False
         if any((offset + shift) % alignment for offset, alignment in other.alignments):
             return False
-        return not any(self.words.get(o + shift, 0) & live for o, live in other.words.items())
+        here = self.words
+        return not any(o + shift in here and here[o + shift].meets(live) for o, live in other.words.items())
 
     def take(self, other: Unit, shift: int) -> None:
         """Merge ``other`` into this unit."""
         for offset, live in other.words.items():
-            self.words[offset + shift] = self.words.get(offset + shift, 0) | live
+            held = self.words.get(offset + shift)
+            self.words[offset + shift] = held | live if held else live
         self.members += [(cell, offset + shift) for cell, offset in other.members]
         self.alignments += [(offset + shift, alignment) for offset, alignment in other.alignments]
         self.weight += other.weight

@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 
 from warpreg.codegen.regalloc.allocation_units import Unit
 from warpreg.codegen.regalloc.bank_assignment import Company
+from warpreg.codegen.regalloc.live_ranges import Range
+
+EVERYWHERE = -1
+"""All program points, as a bit set."""
+STEP = 4096
+"""Program points after which those that have passed are dropped from the bit sets."""
 
 
 @dataclass
@@ -29,7 +35,7 @@ class Assignment:
     banks: int = 0
     spread: int = 0
     company: Company = field(default_factory=dict)
-    pending: Mapping[Unit, Mapping[int, int]] = field(default_factory=dict)
+    pending: Mapping[Unit, Mapping[int, Range]] = field(default_factory=dict)
     rotate: int = 0
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
@@ -37,6 +43,7 @@ class Assignment:
     _occupied: list[int] = field(default_factory=list)
     _pending: list[int] = field(default_factory=list)
     _holders: list[list[Unit]] = field(default_factory=list)
+    _origin: int = 0
 
     def place_all(self, units: list[Unit]) -> None:
         """Place units in order of their start, the wider first among those that start together."""
@@ -44,8 +51,10 @@ class Assignment:
         self._pending = [0] * self.limit
         self._holders = [[] for _ in range(self.limit)]
         for register in self.reserved:
-            self._occupy(Unit({0: -1}, [], [], math.inf), register)
+            self._occupied[register] = EVERYWHERE
+            self.used = max(self.used, register + 1)
         for unit in sorted(units, key=lambda u: (u.start, -u.size)):
+            self._advance(unit.start)
             base = self._free_base(unit)
             if base is None:
                 base = self._make_room(unit)
@@ -54,20 +63,36 @@ class Assignment:
             else:
                 self._occupy(unit, base)
 
+    def _advance(self, start: int) -> None:
+        """Forget the points before ``start``, which only ``rotate`` needs: no later unit begins there.
+
+        So the bit sets remain as short as live ranges.
+        """
+        points = start - self._origin
+        if points >= STEP and not self.rotate:
+            self._occupied = [bits >> points for bits in self._occupied]
+            self._pending = [bits >> points for bits in self._pending]
+            self._origin = start
+
+    def _points(self, unit: Unit) -> list[tuple[int, int]]:
+        """Each word of a unit with its live range, as a bit set of points from the origin on."""
+        return [(offset, live.since(self._origin)) for offset, live in unit.words.items()]
+
     def _free_base(self, unit: Unit) -> int | None:
-        first = next(self._free_bases(unit, self.limit), None)
+        words = self._points(unit)
+        first = next(self._free_bases(unit, words, self.limit), None)
         if first is not None and self.rotate:
             end = max(self.used, first + unit.size, min(self.rotate, self.limit))
-            return min(self._free_bases(unit, end), key=lambda base: self._freed(unit, base))
+            return min(self._free_bases(unit, words, end), key=lambda base: self._freed(unit, base))
         if first is None or not self.banks or not (unit in self.company or self.pending):
             return first
         end = max(self.used, first + unit.size, min(self.spread, self.limit))
-        return min(self._free_bases(unit, end), key=lambda base: self._cost(unit, base))
+        bases = self._free_bases(unit, words, end)
+        return min(bases, key=lambda base: (self._waiting(words, base), self._crowding(unit, base)))
 
-    def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
+    def _free_bases(self, unit: Unit, words: list[tuple[int, int]], end: int) -> Iterator[int]:
         """The first registers below ``end`` that are free over the whole live range, the lowest first."""
         occupied = self._occupied
-        words = list(unit.words.items())
         for base in range(0, end - unit.size + 1, unit.alignment):
             for offset, live in words:
                 if occupied[base + offset] & live:
@@ -77,15 +102,12 @@ class Assignment:
 
     def _freed(self, unit: Unit, base: int) -> int:
         """The last point before the unit's start at which one of its registers from ``base`` on was occupied."""
-        before = (1 << unit.start) - 1
+        before = (2 << unit.start) - 1
         return max((self._occupied[base + offset] & before).bit_length() for offset in unit.words)
 
-    def _cost(self, unit: Unit, base: int) -> tuple[bool, float]:
-        return self._waiting(unit, base), self._crowding(unit, base)
-
-    def _waiting(self, unit: Unit, base: int) -> bool:
+    def _waiting(self, words: list[tuple[int, int]], base: int) -> bool:
         """Whether an earlier instruction may still have to read a register that the unit would occupy."""
-        return any(self._pending[base + offset] & live for offset, live in unit.words.items())
+        return any(self._pending[base + offset] & live for offset, live in words)
 
     def _crowding(self, unit: Unit, base: int) -> float:
         """The weight of instructions that would read the unit at ``base`` with another register of the same bank."""
@@ -99,6 +121,8 @@ class Assignment:
         """Evict the units that are cheapest to spill; None if that is the unit itself."""
         best, victims, price = None, list[Unit](), density(unit)
         for base in range(0, self.limit - unit.size + 1, unit.alignment):
+            if any(base + offset in self.reserved for offset in unit.words):
+                continue
             blocking = self._blocking(unit, base)
             cost = sum(density(b) for b in blocking)
             if cost < price:
@@ -112,29 +136,34 @@ class Assignment:
         found: dict[Unit, None] = {}
         for offset, live in unit.words.items():
             register = base + offset
-            for holder in self._holders[register]:
-                if holder.words.get(register - self.base[holder], 0) & live:
-                    found[holder] = None
+            holders = self._holders[register] = [
+                h for h in self._holders[register] if self._range(h, register).end > unit.start
+            ]
+            found.update((h, None) for h in holders if self._range(h, register).meets(live))
         return list(found)
+
+    def _range(self, holder: Unit, register: int) -> Range:
+        return holder.words[register - self.base[holder]]
 
     def _occupy(self, unit: Unit, base: int) -> None:
         self.base[unit] = base
-        for offset, live in unit.words.items():
+        for offset, live in self._points(unit):
             self._occupied[base + offset] |= live
             self._holders[base + offset].append(unit)
         for offset, points in self.pending.get(unit, {}).items():
-            self._pending[base + offset] |= points
+            self._pending[base + offset] |= points.since(self._origin)
         self.used = max(self.used, base + unit.size)
 
     def _vacate(self, unit: Unit) -> None:
         base = self.base.pop(unit)
-        for offset, live in unit.words.items():
-            self._occupied[base + offset] &= ~live
-            self._holders[base + offset].remove(unit)
+        for offset, live in self._points(unit):
+            register = base + offset
+            self._occupied[register] &= ~live
+            self._holders[register] = [h for h in self._holders[register] if h is not unit]
 
 
 def density(unit: Unit) -> float:
     """Spill cost of a unit per program point that it would free; infinite if it must not be spilled."""
     if math.isinf(unit.weight):
         return math.inf
-    return unit.weight / sum(live.bit_count() for live in unit.words.values())
+    return unit.weight / sum(map(len, unit.words.values()))

@@ -8,11 +8,12 @@ instructions, and `STORE_WINDOW` for stores, give register assignments closest t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from warpreg.analysis.accesses import Accesses, accesses
 from warpreg.codegen.regalloc.allocation_units import Unit, Units
-from warpreg.codegen.regalloc.live_ranges import span
+from warpreg.codegen.regalloc.live_ranges import Range, span, union
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 
@@ -20,7 +21,7 @@ WINDOW = 24
 STORE_WINDOW = 8
 LATE = frozenset({"ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld"})
 
-Points = dict[int, int]
+Points = dict[int, Range]
 """Sets of program points, as in `live_ranges`, by cell or by word of a unit."""
 
 
@@ -33,19 +34,20 @@ def pending(kernel: Kernel, units: Units) -> dict[Unit, Points]:
             unit, first = units.at[cell]
             words = found.setdefault(unit, {})
             for word in range(first, first + cells.registers[cell].type.words):
-                words[word] = words.get(word, 0) | points
+                words[word] = words[word] | points if word in words else points
     return found
 
 
 def in_flight(kernel: Kernel) -> Points:
     """By cell, the points after an instruction in its block at which it may still have to read the cell; linear."""
     table = accesses(kernel)
-    found: Points = {}
+    spans: dict[int, list[Range]] = defaultdict(list)
     for block in kernel.blocks:
         for pc, until in _late_readers(block.instructions, table, table.first_pcs[block.index]):
-            for cell in table.read[pc]:
-                found[cell] = found.get(cell, 0) | span(2 * pc + 1, 2 * until - 1)
-    return found
+            if until > pc:
+                for cell in table.read[pc]:
+                    spans[cell].append(span(2 * pc + 1, 2 * until - 1))
+    return {cell: union(found) for cell, found in spans.items()}
 
 
 def _late_readers(instructions: Sequence[Instruction], table: Accesses, first: int) -> Iterator[tuple[int, int]]:

@@ -154,6 +154,7 @@ class _Rewriter:
         if instruction.opcode == "mov" and not instruction.guard and len(instruction.operands) == 2:
             short = self._move(instruction)
             if short is not None:
+                self._forget(written)
                 return short
         if instruction.guard:
             read = {**written, **read}
@@ -182,14 +183,18 @@ class _Rewriter:
     def _remember(
         self, instruction: Instruction, fresh: Mapping[str, Register], written: Mapping[str, Register]
     ) -> None:
-        """Keep a reloaded guard for the following instructions; a write invalidates guards of the same location."""
-        changed = [self.homes[name] for name in written]
-        self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
+        """Keep a reloaded guard for the following instructions."""
+        self._forget(written)
         guard = instruction.guard
         if self.keep_guards and guard and guard.register.name in fresh and guard.register.name not in written:
             while len(self.present) >= MOST_PRESENT:
                 del self.present[next(iter(self.present))]
             self.present[guard.register.name] = fresh[guard.register.name]
+
+    def _forget(self, written: Mapping[str, Register]) -> None:
+        """A write invalidates reloaded guards of the same location."""
+        changed = [self.homes[name] for name in written]
+        self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
 
     def _temporary(self, register: Register) -> Register:
         name = f"{register.name}.t{self.serial}"

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpreg.analysis.accesses import Accesses, accesses, bit_set
+from warpreg.analysis.accesses import Accesses, accesses, members
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.pressure import pressure
 from warpreg.codegen.machine.latency_model import DEFAULT, ISSUE, Cycles
@@ -51,45 +51,49 @@ class ScheduleInstructions:
         limit = max(self.free_registers, *demand.highest, 0)
         if self.max_registers is not None:
             limit = min(limit, self.max_registers - 2)
+        registers = accesses(kernel).cells.registers
+        flags = frozenset(c for c, r in enumerate(registers) if r.is_predicate) if self.predicates else frozenset[int]()
         bodies = {}
         for block in kernel.blocks:
             if len(block.instructions) > 2:
                 allowed = max(limit, demand.highest[block.index])
-                schedule = _Schedule(kernel, block.index, self.cycles, self.spare, self.predicates)
+                schedule = _Schedule(kernel, block.index, self.cycles, self.spare, self.predicates, flags)
                 bodies[block.index] = schedule.best(limit, allowed)
         return with_blocks(kernel, bodies)
 
 
 class _Schedule:
-    """The state of one block's scheduling; positions are those before it."""
+    """The state of one block's scheduling; positions are those before it.
 
-    def __init__(self, kernel: Kernel, block: int, cycles: Cycles, spare: int, predicates: int) -> None:
-        self.spare, self.predicates = spare, predicates
+    ``flags`` are the cells of predicates, if their number is bounded; ``live_flags`` those that are live.
+    """
+
+    def __init__(
+        self, kernel: Kernel, block: int, cycles: Cycles, spare: int, predicates: int, flags: frozenset[int]
+    ) -> None:
+        self.spare, self.predicates, self.flags = spare, predicates, flags
         self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
         self.table: Accesses = accesses(kernel)
         self.first = self.table.first_pcs[block]
+        pcs = self.table.block_pcs(block)
+        self.read = [tuple(dict.fromkeys(self.table.read[pc])) for pc in pcs]
+        self.written = [tuple(dict.fromkeys(self.table.written[pc])) for pc in pcs]
         self.graph: Dependences = dependences(self.instructions, self.table, self.first, cycles)
         self.interval = cycles.interval
         self.port = [cycles.port(i) if self.interval else ISSUE for i in self.instructions]
         self.chain = self._chains()
         self.due = deadlines(self.graph, self.port, self.interval)
-        self.live_in = liveness(kernel).live_in[block]
-        self.live_out = liveness(kernel).live_out[block]
+        self.live_in = frozenset(members(liveness(kernel).live_in[block]))
+        self.live_out = frozenset(members(liveness(kernel).live_out[block]))
         self.words = pressure(kernel).words
         self.at_start = pressure(kernel).at_start[block]
-        self.flags = bit_set(c for c, r in enumerate(self.table.cells.registers) if r.is_predicate)
 
     def _reset(self) -> None:
-        self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
-        self.live = self.live_in
+        self.uses = Counter(c for read in self.read for c in read)
+        self.live = set(self.live_in)
+        self.live_flags = self.live & self.flags
         self.demand = self.highest = self.at_start
         self.free_at = dict.fromkeys(self.port, 0)
-
-    def _read(self, i: int) -> tuple[int, ...]:
-        return self.table.read[self.first + i]
-
-    def _written(self, i: int) -> tuple[int, ...]:
-        return self.table.written[self.first + i]
 
     def _chains(self) -> list[int]:
         """Cycles from each instruction to the end of the block along the longest dependence."""
@@ -175,13 +179,11 @@ class _Schedule:
 
     def _crowds(self, i: int) -> bool:
         """Whether an instruction makes more predicates live than there should be."""
-        if not self.predicates or not any(self.flags >> c & 1 for c in self._written(i)):
+        if not self.predicates or self.flags.isdisjoint(self.written[i]):
             return False
-        after = self.live | bit_set(self._written(i))
-        for cell in set(self._read(i)):
-            if self.uses[cell] == 1 and not self.live_out >> cell & 1:
-                after &= ~(1 << cell)
-        return (after & self.flags).bit_count() > max(self.predicates, (self.live & self.flags).bit_count())
+        dying = {c for c in self.read[i] if self.uses[c] == 1 and c not in self.live_out}
+        after = (self.live_flags | self.flags.intersection(self.written[i])) - dying
+        return len(after) > max(self.predicates, len(self.live_flags))
 
     def _start(self, i: int, arrival: list[int]) -> int:
         """The cycle at which its operands have arrived, or its deadline if it is delayed."""
@@ -203,21 +205,33 @@ class _Schedule:
 
     def _change(self, i: int) -> int:
         """Words that an instruction makes live, minus those that it frees."""
-        freed = sum(self.words[c] for c in set(self._read(i)) if self.uses[c] == 1 and not self.live_out >> c & 1)
-        return sum(self.words[c] for c in set(self._written(i)) if not self.live >> c & 1) - freed
+        uses, words, live, live_out = self.uses, self.words, self.live, self.live_out
+        change = 0
+        for cell in self.read[i]:
+            if uses[cell] == 1 and cell not in live_out:
+                change -= words[cell]
+        for cell in self.written[i]:
+            if cell not in live:
+                change += words[cell]
+        return change
 
     def _issue(self, i: int) -> None:
-        for cell in set(self._read(i)):
+        for cell in self.read[i]:
             self.uses[cell] -= 1
-            if self.uses[cell] == 0 and not self.live_out >> cell & 1 and self.live >> cell & 1:
-                self.live &= ~(1 << cell)
-                self.demand -= self.words[cell]
-        for cell in set(self._written(i)):
-            if not self.live >> cell & 1:
-                self.live |= 1 << cell
+            if self.uses[cell] == 0 and cell not in self.live_out and cell in self.live:
+                self._end(cell)
+        for cell in self.written[i]:
+            if cell not in self.live:
+                self.live.add(cell)
                 self.demand += self.words[cell]
+        self.live_flags |= self.flags.intersection(self.written[i])
         self.highest = max(self.highest, self.demand)
-        for cell in set(self._written(i)):
-            if self.uses[cell] == 0 and not self.live_out >> cell & 1:
-                self.live &= ~(1 << cell)
-                self.demand -= self.words[cell]
+        for cell in self.written[i]:
+            if self.uses[cell] == 0 and cell not in self.live_out:
+                self._end(cell)
+
+    def _end(self, cell: int) -> None:
+        """A value is dead."""
+        self.live.discard(cell)
+        self.live_flags.discard(cell)
+        self.demand -= self.words[cell]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.accesses import bit_set
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.last_reads import waiting_lanes
 from warpreg.analysis.liveness import liveness
@@ -28,8 +29,8 @@ def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
     instructions = list(kernel.instructions())
     for block in kernel.blocks:
         pcs = live.accesses.block_pcs(block.index)
-        for pc, passing in zip(pcs, live.passing(block.index), strict=True):
-            kept = waiting[block.index] | (passing if live.accesses.guards[pc] else 0)
+        for pc, merged in zip(pcs, live.merged(block.index), strict=True):
+            kept = waiting[block.index] | bit_set(merged)
             written = (r for r in instructions[pc].defined if r.words)
             flags += [kept >> cell & 1 for register in written for cell in live.accesses.cells.of(register)]
     return np.array(flags, np.uint8)

@@ -101,10 +101,10 @@ def _writes(view: KernelView, pc: int, state: _State) -> None:
 
     If a guarded write leaves the old value in some lanes, a written place holds the value only if it did before.
     """
-    program, kept = view.program, view.merging.get(pc, 0)
+    program, kept = view.program, view.merging.get(pc, ())
     for row in range(program.result_start[pc], program.result_start[pc + 1]):
         register = int(program.result[row])
-        merges = bool(kept >> view.cells[register] & 1)
+        merges = view.cells[register] in kept
         taken = {
             (int(level), int(entry))
             for level, entry in (

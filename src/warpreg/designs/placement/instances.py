@@ -120,13 +120,13 @@ class KernelView:
         ]
 
     @cached_property
-    def merging(self) -> dict[int, int]:
-        """Per guarded pc, the cells that keep their old value in some lanes, as a bit set."""
+    def merging(self) -> dict[int, frozenset[int]]:
+        """Per guarded pc, the cells that it writes and that keep their old value in some lanes."""
         found = {}
         for block in self.kernel.blocks:
             guarded = [pc for pc in self.live.accesses.block_pcs(block.index) if self.program.guarded[pc]]
-            passing = self.live.passing(block.index) if guarded else []
-            found.update({pc: passing[pc - self.live.accesses.first_pcs[block.index]] for pc in guarded})
+            merged = self.live.merged(block.index) if guarded else []
+            found.update({pc: merged[pc - self.live.accesses.first_pcs[block.index]] for pc in guarded})
         return found
 
     def live_before(self, block: int, pc: int) -> int:
@@ -193,11 +193,11 @@ class _Walk:
         return reaching
 
     def _write(self, pc: int, reaching: Reaching) -> None:
-        kept = self.view.merging.get(pc, 0)
+        kept = self.view.merging.get(pc, ())
         for rows in self.view.results[pc]:
             for row in rows:
                 word = int(self.view.program.result[row])
-                old = reaching.get(word, FROM_OUTSIDE) if kept >> self.view.cells[word] & 1 else frozenset()
+                old = reaching.get(word, FROM_OUTSIDE) if self.view.cells[word] in kept else frozenset()
                 reaching[word] = old | {rows[0]}
 
     def result(self) -> Accesses:
