@@ -120,6 +120,22 @@ def test_results_outside_their_tolerance_stand_beside_what_ablations_show() -> N
     assert not list(ablations("rc-rsp", "tiny", ROWS, []))
 
 
+def test_results_that_the_paper_contradicts_stand_apart() -> None:
+    """Of two results outside their tolerance, one has an ablation, and the other is not called unexplained."""
+    barred = {
+        **row("e", 0.9, False),
+        "status": "contradicted",
+        "cause": "contradicted by the paper itself: at most 0.2",
+    }
+    lines = list(page("rc-rsp", "tiny", 2, [*ROWS, barred], [shown(ROWS[2], 0.35, 0.6, "shown")], []))
+    text = "\n".join(lines).replace("\n", " ")
+    assert "Of these 1 results" in text
+    assert "0 are not explained; 1 more are contradicted by the paper itself." in text
+    assert "and 1 contradicted by the paper itself" in text
+    at = lines.index("\n## Results that the paper itself contradicts\n")
+    assert lines[at + 1] == "- `e`: contradicted by the paper itself: at most 0.2"
+
+
 def test_workloads_that_were_left_out_are_named() -> None:
     assert not list(left_out(ROWS))
     lines = list(left_out([{**ROWS[0], "left_out": {"wp": "left out of 2 of 9 measures: too large"}}]))

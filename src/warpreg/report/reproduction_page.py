@@ -56,7 +56,8 @@ figures, is its band: the values with the least and the most costly organisation
 HEADINGS = ("result", "source", "quantity", "published", "null", "measured", "unit", "within")
 ABLATED = ("result", "published", "measured", "ablated", "share", "within", "verdict", "ablation")
 ABLATIONS = """
-Of these {outside} results, the cause of {shown} is shown, of {partly} in part; {not_explained} are not explained.
+Of these {outside} results, the cause of {shown} is shown, of {partly} in part; {not_explained} are not
+explained{contradicted}.
 *Ablated* is the value with the ablation of the cause (`warpreg reproduce {paper} --ablation all --size {size}`).
 *Share* is the part of the difference between published and measured that the ablation removes; a share above 1 means
 that the ablated value passes the published one. A cause is shown if the share is 0.6 to 1.3 and the ablated value is
@@ -124,7 +125,9 @@ def page(
     yield from table(rows)
     yield from results_by_code(paper, size, codes)
     verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
-    yield from reasons("## Results outside their tolerance", [row for row in rows if row["within"] is False], verdicts)
+    outside = [row for row in rows if row["within"] is False]
+    yield from reasons("## Results outside their tolerance", [row for row in outside if not _barred(row)], verdicts)
+    yield from reasons("## Results that the paper itself contradicts", [row for row in outside if _barred(row)])
     yield from ablations(paper, size, rows, ablated)
     missing = [row for row in rows if row["measured"] is None]
     yield from reasons("## Quoted from others", [row for row in missing if row.get("status") == "quoted"])
@@ -203,11 +206,15 @@ def ablations(paper: str, size: str, rows: Sequence[Row], ablated: Sequence[Row]
     the description of each ablation.  Empty without ablations.
     """
     by_result = {row["id"]: row for row in ablated}
-    outside = [_judged(row, by_result.get(row["id"])) for row in rows if row["within"] is False]
+    outside = [_judged(row, by_result.get(row["id"])) for row in rows if row["within"] is False and not _barred(row)]
+    barred = sum(map(_barred, rows))
+    said = f"; {barred} more are contradicted by the paper itself" if barred else ""
     if not outside or not ablated:
         return
     counted = Counter(row["verdict"] for row in outside)
-    yield _filled(ABLATIONS.format(paper=paper, size=size, outside=len(outside), **_numbers(counted)))
+    yield _filled(
+        ABLATIONS.format(paper=paper, size=size, outside=len(outside), contradicted=said, **_numbers(counted))
+    )
     yield _line(ABLATED)
     yield _line(["---"] * len(ABLATED))
     for row in outside:
@@ -225,6 +232,11 @@ def _judged(row: Row, shown: Row | None) -> Row:
     verdict: Verdict = "not explained"
     nothing = {"ablated": None, "share": None, "within": None, "verdict": verdict, "ablation": "", "title": ""}
     return {**nothing, **{key: row[key] for key in ("id", "published", "measured")}, **(shown or {})}
+
+
+def _barred(row: Row) -> bool:
+    """Whether other numbers of the paper do not allow the printed one."""
+    return bool(row.get("status") == "contradicted")
 
 
 def _numbers(counted: Mapping[Verdict, int]) -> Mapping[str, int]:
