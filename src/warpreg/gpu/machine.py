@@ -251,6 +251,12 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     if file.private_banks and file.banks % schedulers.count:
         raise document.refusal("register_file.banks", f"a multiple of {schedulers.count} schedulers", str(file.banks))
     _check_two_level(document, schedulers, sm)
+    network, cache = machine.memory.network, machine.memory.l2
+    if network is not None and cache is not None and network.slice_routers is not None:
+        nodes = machine.chip.sms + cache.slices
+        if max(network.slice_routers) >= nodes:
+            expected = f"routers below {nodes}, the SMs and slices"
+            raise document.refusal("network.slice_routers", expected, str(max(network.slice_routers)))
 
 
 def _check_two_level(document: Document, schedulers: Schedulers, sm: Sm) -> None:

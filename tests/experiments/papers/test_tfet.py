@@ -109,7 +109,7 @@ def test_the_machine_is_that_of_the_configuration_of_ispass_2009() -> None:
     assert memory.l2 is not None
     core, interconnect, _, of_dram = (float(mhz) for mhz in "500.0:2000.0:2000.0:2000.0".split(":"))
     assert (machine.chip.clock_mhz, dram.clock_mhz) == (core, of_dram)
-    assert network.flit_bytes == 16 * interconnect / core
+    assert (network.flit_bytes, network.flits_per_cycle) == (16, interconnect / core)
     assert f"{machine.sm.threads}:{machine.sm.threads_per_warp}:{machine.sm.lanes}" == "1024:32:32"
     sets, line, ways = (int(number) for number in "512:64:2".split(":"))
     assert (memory.l1.bytes, memory.l1.ways) == (sets * line * ways, ways)
