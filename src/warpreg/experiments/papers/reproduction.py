@@ -8,8 +8,8 @@ may declare ``CODES``, the codes that the results are measured on, the paper's o
 not all of them need.
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
 that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  It may declare
-``CONTRADICTIONS``: printed results that other numbers of the paper do not allow.  ``figures`` declares ``FIGURES`` in
-the paper's order.
+``CONTRADICTIONS``, printed results that other numbers of the paper do not allow, and ``SUMMARY``, what was reproduced,
+what was not, and why, in a few sentences.  ``figures`` declares ``FIGURES`` in the paper's order.
 """
 
 from __future__ import annotations
@@ -173,6 +173,14 @@ def paper_module(paper: str) -> Paper:
 def explained(paper: str) -> Explained:
     """Causes and ablations of an implemented paper; raises UnknownNameError."""
     return cast(Explained, _part(paper, "causes"))
+
+
+def summary_of(paper: str) -> str:
+    """What was reproduced of an implemented paper, what was not, and why; empty if it says nothing of that.  Raises
+    UnknownNameError.
+    """
+    said: str = getattr(explained(paper), "SUMMARY", "")
+    return said
 
 
 def contradictions_of(paper: str) -> Mapping[str, Contradiction]:
