@@ -281,7 +281,7 @@ Drawn = list[tuple[Figure, pd.DataFrame]]
 
 def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[Row], Codes, Drawn]:
     found = measure(paper, size, processes=processes, keep=True)
-    rows: list[Row] = [{**one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
+    rows: list[Row] = [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
     ablated: list[Row] = [one.as_dict() for one in compare(paper, ALL, size, processes=processes)]
     return (
         rows,
