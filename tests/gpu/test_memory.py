@@ -45,6 +45,33 @@ def changed(folder: Path, machine: str, old: str, new: str) -> Path:
             "row_bytes       = { value = 2000,",
             "a power of two, found 2000",
         ),
+        (
+            "tfet",
+            "[3, 7, 10, 12,",
+            "[3, 7, 10, 3,",
+            "slice_routers: expected 8 different routers, one for each slice, found",
+        ),
+        (
+            "tfet",
+            "[3, 7, 10, 12,",
+            "[3, 7, 10,",
+            "slice_routers: expected 8 different routers, one for each slice, found",
+        ),
+        (
+            "tfet",
+            "25, 28, 32]",
+            "25, 28, 36]",
+            "slice_routers: expected routers below 36, the SMs and slices, found 36",
+        ),
+        (
+            "tfet",
+            '"mesh", source',
+            '"crossbar", source',
+            "flits_per_cycle: expected an entry of a mesh, found one of a",
+        ),
+        ("tfet", 'value = "line"', 'value = "row"', "network.packet: expected one of sector, line, found 'row'"),
+        ("tfet", 'value = "instruction"', 'value = "warp"', "access: expected one of word, instruction, found 'warp'"),
+        ("tfet", 'value = "all"', 'value = "some"', "scoreboard: expected one of named, all, found 'some'"),
     ],
 )
 def test_a_memory_that_cannot_be_is_refused(tmp_path: Path, machine: str, old: str, new: str, message: str) -> None:

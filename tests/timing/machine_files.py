@@ -20,7 +20,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         name="drawn",
         chip=replace(base.chip, sms=sms),
         sm=replace(base.sm, warps=sm.slots, threads=32 * sm.slots, blocks=resident, threads_per_block=32 * sm.slots),
-        schedulers=_schedulers(sm),
+        schedulers=replace(_schedulers(sm), scoreboard="all" if sm.waits_for_all else None),
         operand_path=units.OperandPath(
             "banks" if sm.banks else "ideal", sm.dispatch_cycles, sm.banks.operand_ports if sm.banks else 0
         ),
@@ -66,6 +66,7 @@ def _register_file(base: gpu.RegisterFile, banks: Banks) -> gpu.RegisterFile:
         steps_per_cycle=banks.steps,
         slices=banks.slices,
         row_addresses=banks.row_addresses,
+        access="instruction" if banks.whole_instructions else None,
         bank_read_ports=0 if banks.single_ported else 1,
         bank_write_ports=0 if banks.single_ported else 1,
         bank_shared_ports=1 if banks.single_ported else 0,

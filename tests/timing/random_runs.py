@@ -137,6 +137,7 @@ collector_sets = st.builds(
 banks = st.builds(
     Banks,
     count=st.sampled_from((4, 8)),
+    whole_instructions=st.booleans(),
     single_ported=st.booleans(),
     steps=st.integers(1, 2),
     operand_ports=st.integers(0, 2),
@@ -162,6 +163,7 @@ def machines(draw: st.DrawFn) -> Sm:
         queue=draw(st.integers(1, 3)),
         shared_latency=draw(st.integers(1, 8)),
         constant_latency=draw(st.integers(1, 8)),
+        waits_for_all=draw(st.sampled_from((False, False, True))),
     )
 
 

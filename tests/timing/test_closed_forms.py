@@ -207,3 +207,55 @@ def test_a_swap_delays_the_first_issue(swap: int) -> None:
     rules = TwoLevel(active_warps=1, swap_cycles=swap)
     run = agreed(launched, replace(sm(), two_level=rules), LATENCY)
     run.warp(0).issues().at(1 + swap, 1 + swap + 1 + LATENCY + 1 + swap)
+
+
+MIXED = "ld.global.u32 R1, [R8]\nmov.b32 R2, 1\nmov.b32 R3, 2\nadd.s32 R4, R1, R2"
+
+
+@pytest.mark.parametrize("waits_for_all", [False, True])
+def test_a_warp_waits_for_the_results_that_it_names_or_for_all(waits_for_all: bool) -> None:
+    """Pipes take 4 cycles.  The load issues at 1, is sent at 2 and back at 22.  With a scoreboard of cells the moves
+    issue at 2 and 3, and the sum at 22.  A warp that waits for all its results moves at 22, 26 and 30.
+    """
+    run = agreed(one_warp(MIXED, *loads(1)[0]), replace(sm(), waits_for_all=waits_for_all), LATENCY)
+    run.warp(0).issues().at(*((1, 22, 26, 30) if waits_for_all else (1, 2, 3, 22)))
+    cause = {"memory": 20, "alu": 6} if waits_for_all else {"memory": 18}
+    assert {name: run.stalls.counts[name] for name in cause} == cause
+
+
+def test_a_warp_that_waits_for_all_does_not_wait_for_stores() -> None:
+    """Which have no result: the moves follow in the next cycles, the second after the first is there."""
+    text = "st.global.u32 [R8], R9\nmov.b32 R2, 1\nmov.b32 R3, 2"
+    run = agreed(one_warp(text, *loads(1)[0]), replace(sm(), waits_for_all=True), LATENCY)
+    run.warp(0).issues().at(1, 2, 6)
+
+
+def test_a_branch_waits_for_all_results_too() -> None:
+    """The move issues at 1 and is there at 5.  The next one is fetched 4 cycles after the branch."""
+    run = agreed(one_warp("mov.b32 R2, 1\nbra 0\nmov.b32 R3, 1"), replace(sm(), waits_for_all=True))
+    run.warp(0).issues().at(1, 5, 9)
+
+
+ONE_BANK = Banks(count=1, steps=2, single_ported=False, sets=(CollectorSet(PIPES, collectors=1),))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_bank_that_serves_instructions_reads_all_their_words_at_once(whole: bool) -> None:
+    """All three registers are in the one bank.  The product enters in the first step of 2 and reads in the second; word
+    by word it reads the other two in 3, and dispatches in 4 instead of 3.  Its reader issues 4 cycles after that.
+    """
+    text = "mad.lo.s32 R1, R4, R5, R6\nadd.s32 R2, R1, 1"
+    run = agreed(one_warp(text), sm(replace(ONE_BANK, whole_instructions=whole)))
+    run.warp(0).issues("add").at(7 if whole else 8)
+    for register, alone in (("R4", 2), ("R5", 3), ("R6", 3)):
+        run.bank(0).reads(register).at(2 if whole else alone)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_bank_that_serves_instructions_writes_all_their_results_at_once(whole: bool) -> None:
+    """As `test_results_for_one_bank_are_written_one_after_the_other`, a cycle earlier with two steps: the data are back
+    at 24, and the words are written in 24 to 27, or all in 24.
+    """
+    text = "ld.global.v4.u32 {R4, R8, R12, R16}, [R0]\nmov.b32 R1, R16"
+    run = agreed(one_warp(text, *loads(1)[0]), sm(replace(ONE_BANK, whole_instructions=whole)), LATENCY)
+    run.warp(0).issues("mov").at(24 if whole else 27)

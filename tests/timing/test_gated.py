@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
-from tests.timing.assembly import one_warp
+from tests.timing.assembly import one_warp, warps
 from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import PIPES, Banks, CollectorSet
 from tests.timing.test_hybrid import CHAIN, ONE_STAGE
 
 from warpreg.designs import load
@@ -57,6 +60,31 @@ def test_an_access_to_tfet_registers_takes_two_cycles() -> None:
     run = agreed(one_warp(CHAIN), ONE_STAGE, design=load("all-tfet"))
     run.warp(0).issues().at(1, 7, 15, 23)
     assert run.outcome.counts.accesses.reshape(-1, 2, 2).sum(axis=(1, 2)).tolist() == [0, 8]
+
+
+STAGES = Banks(1, False, 2, sets=(CollectorSet(PIPES, collectors=1),), whole_instructions=True)
+ONE_BANK = replace(ONE_STAGE, banks=STAGES)
+"""As the machine of the study: one stage to read, one to write."""
+
+
+@pytest.mark.parametrize("cycles", [1, 2, 3])
+def test_a_write_keeps_the_write_stage(cycles: int) -> None:
+    """Eight warps with a move each, which reads nothing.  They issue one a cycle, dispatch a cycle later and are there
+    4 cycles after that; so results are there from 6 on, one a cycle.  They are written one in ``cycles`` cycles: the
+    last one begins in 6 + 7 x cycles, and the run ends when it is over.
+    """
+    launched = warps("mov.b32 R1, 1", *[[()]] * 8)
+    run = agreed(launched, replace(ONE_BANK, slots=8), design=load("all-tfet"), cycles=cycles)
+    assert [run.warp(i).issues().first for i in range(8)] == list(range(1, 9))
+    assert run.bank(0).writes("R1").cycles == [6 + i * cycles for i in range(8)]
+    assert run.cycles == 6 + 7 * cycles + (cycles - 1) + 1
+
+
+def test_a_write_keeps_its_bank_only() -> None:
+    """The same with four banks, of which each serves every fourth warp: nobody waits."""
+    launched = warps("mov.b32 R1, 1", *[[()]] * 8)
+    run = agreed(launched, replace(ONE_STAGE, slots=8), design=load("all-tfet"), cycles=3)
+    assert run.cycles == 6 + 7 + (3 - 1) + 1
 
 
 @pytest.mark.parametrize("wake", [0, 2, 5])

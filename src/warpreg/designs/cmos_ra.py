@@ -1,8 +1,8 @@
 """CMOS registers first: the hybrid register file of MEM_RA without prediction (hybrid CMOS-TFET, section 4.2).
 
 A destination gets a CMOS vector as long as one is free, else a TFET vector, whose accesses take two cycles.  Renaming,
-release and their costs are those of ``mem-ra``.  CMOS vectors that the resident warps cannot claim are gated: section
-4.2 finds no loss where a kernel needs less than 12.5K registers, so that the demand is not scaled down here.
+release, gating and their costs are those of ``mem-ra``: section 4.2 integrates the power gating technique, which is
+that of section 3.3.  So a destination may get a TFET vector also where a kernel needs less than 12.5K registers.
 ``tfet=0`` is a CMOS register file with the renaming stage alone.
 
 Where the text is silent: as in ``mem-ra``, apart from the prediction.
@@ -26,14 +26,13 @@ from warpreg.designs.hybrid.hooks import (
 from warpreg.designs.hybrid.parts import (
     LEVELS,
     checked_residency,
-    gate_parameter,
     renaming_stage,
     storage,
     tfet_parameter,
 )
 from warpreg.designs.hybrid.renaming import Renaming, compile, hints
 from warpreg.designs.hybrid.state import State, hybrid
-from warpreg.designs.hybrid.vectors import BY_DEMAND
+from warpreg.designs.hybrid.vectors import SCALED
 from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
 from warpreg.gpu.machine import Machine
 
@@ -60,7 +59,6 @@ class Parameters(Renaming):
     """And the division of the register file."""
 
     tfet: int = tfet_parameter()
-    gate_free: bool = gate_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -71,7 +69,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
 def init(parameters: Parameters, program: Program) -> State:
     """An SM without warps."""
     tfet = min(parameters.tfet, parameters.vectors)
-    return hybrid(program, parameters, tfet=tfet, gating=BY_DEMAND, gates_free=parameters.gate_free)
+    return hybrid(program, parameters, tfet=tfet, gating=SCALED)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
@@ -84,4 +82,4 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming stage."""
     if not parameters.enabled:
         return ()
-    return renaming_stage(parameters.vectors, parameters.banks)
+    return renaming_stage(parameters.vectors, parameters.table_banks)

@@ -83,4 +83,4 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming stage, counters and prediction."""
     if not parameters.enabled:
         return ()
-    return (*renaming_stage(parameters.vectors, parameters.banks), prediction_unit())
+    return (*renaming_stage(parameters.vectors, parameters.table_banks), prediction_unit())

@@ -38,7 +38,6 @@ from warpreg.designs.hybrid.hooks import (
 from warpreg.designs.hybrid.parts import (
     LEVELS,
     checked_residency,
-    gate_parameter,
     prediction_unit,
     renaming_stage,
     storage,
@@ -75,7 +74,6 @@ class Parameters(Predicting):
     """And the division of the register file."""
 
     tfet: int = tfet_parameter()
-    gate_free: bool = gate_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -86,7 +84,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
 def init(parameters: Parameters, program: Program) -> State:
     """An SM without warps."""
     tfet = min(parameters.tfet, parameters.vectors)
-    return hybrid(program, parameters, tfet=tfet, gating=SCALED, gates_free=parameters.gate_free)
+    return hybrid(program, parameters, tfet=tfet, gating=SCALED)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
@@ -99,4 +97,4 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming stage, counters and prediction."""
     if not parameters.enabled:
         return ()
-    return (*renaming_stage(parameters.vectors, parameters.banks), prediction_unit())
+    return (*renaming_stage(parameters.vectors, parameters.table_banks), prediction_unit())

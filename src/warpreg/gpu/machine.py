@@ -10,13 +10,14 @@ from typing import Any
 
 from warpreg.gpu import memory, sourced
 from warpreg.gpu.memory import MemorySystem, read_memory
-from warpreg.gpu.scheduling import INNER, POLICIES, STALL, SUSPENDS, TWO_LEVEL
+from warpreg.gpu.scheduling import ALL_RESULTS, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
 from warpreg.ir.html_table import html_table
 
 FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
+ACCESSES = ("word", "instruction")
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
     "shared_memory", "latency", *memory.SECTIONS,
@@ -60,6 +61,12 @@ class Schedulers:
     suspend: str | None = quantity("what suspends a warp", choices=SUSPENDS, optional=True)
     stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
     swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
+    scoreboard: str | None = quantity("results that an instruction waits for", choices=SCOREBOARDS, optional=True)
+
+    @property
+    def blocks_warps(self) -> bool:
+        """Whether an instruction waits for all results of its warp that are outstanding, not only those it names."""
+        return self.scoreboard == SCOREBOARDS[ALL_RESULTS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +91,17 @@ class RegisterFile:
     warp_granularity: int = quantity("warps that fit are rounded down to this", "warps", 1, 16)
     slices: int | None = quantity("parts of a bank's word that are accessed alone", "slices", 1, 16, optional=True)
     row_addresses: int | None = quantity("rows that one access of a bank names", "rows", 1, 16, optional=True)
+    access: str | None = quantity("what one access of a bank serves", choices=ACCESSES, optional=True)
 
     @property
     def is_single_ported(self) -> bool:
         """Whether a bank serves one access per step, read or write."""
         return self.bank_read_ports == 0 or self.bank_write_ports == 0
+
+    @property
+    def serves_instructions(self) -> bool:
+        """Whether an access of a bank serves all words of an instruction that it has, instead of one."""
+        return self.access == ACCESSES[-1]
 
     @property
     def registers(self) -> int:
@@ -238,6 +251,12 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     if file.private_banks and file.banks % schedulers.count:
         raise document.refusal("register_file.banks", f"a multiple of {schedulers.count} schedulers", str(file.banks))
     _check_two_level(document, schedulers, sm)
+    network, cache = machine.memory.network, machine.memory.l2
+    if network is not None and cache is not None and network.slice_routers is not None:
+        nodes = machine.chip.sms + cache.slices
+        if max(network.slice_routers) >= nodes:
+            expected = f"routers below {nodes}, the SMs and slices"
+            raise document.refusal("network.slice_routers", expected, str(max(network.slice_routers)))
 
 
 def _check_two_level(document: Document, schedulers: Schedulers, sm: Sm) -> None:

@@ -67,6 +67,9 @@ class SecondLevel:
     )
 
 
+PACKETS = ("sector", "line")
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """The networks between SMs and slices, one for requests and one for replies."""
@@ -78,6 +81,11 @@ class Network:
         "contention model: packets that wait at a port, for each virtual channel", "packets", 1, 1 << 16
     )
     virtual_channels: int = quantity("contention model: queues at an input of a router", "channels", 1, 16)
+    packet: str | None = quantity("most data of an answer in one packet", choices=PACKETS, optional=True)
+    flits_per_cycle: int | None = quantity("flits of a link of a mesh in a cycle", "flits", 1, 64, optional=True)
+    slice_routers: tuple[int, ...] | None = quantity(
+        "routers of the slices in a mesh, row by row from 0", "routers", 0, 1023, optional=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,21 @@ def read_memory(document: Document) -> MemorySystem:
             expected = f"a multiple of {cache.ways} ways of {LINE_BYTES} bytes"
             raise document.refusal(f"{name}.bytes", expected, str(cache.bytes))
     _check_powers(document, system)
+    _check_mesh(document, system)
     return system
+
+
+def _check_mesh(document: Document, system: MemorySystem) -> None:
+    network, cache = system.network, system.l2
+    if network is None or cache is None:
+        return
+    for name in ("flits_per_cycle", "slice_routers"):
+        if network.kind != "mesh" and getattr(network, name) is not None:
+            raise document.refusal(f"network.{name}", "an entry of a mesh", f"one of a {network.kind}")
+    named = network.slice_routers
+    if named is not None and len({*named}) != cache.slices:
+        expected = f"{cache.slices} different routers, one for each slice"
+        raise document.refusal("network.slice_routers", expected, str(list(named)))
 
 
 def _check_powers(document: Document, system: MemorySystem) -> None:

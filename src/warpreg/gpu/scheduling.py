@@ -17,3 +17,7 @@ SUSPENDS = ("static", "pending", "stall")
 issue.
 """
 STATIC, PENDING, STALL = range(len(SUSPENDS))
+
+SCOREBOARDS = ("named", "all")
+"""Outstanding results of its warp that an instruction waits for: those of cells that it names; all."""
+NAMED_RESULTS, ALL_RESULTS = range(len(SCOREBOARDS))

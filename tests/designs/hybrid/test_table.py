@@ -26,7 +26,6 @@ from warpreg.designs.hybrid.table import (
     rename,
 )
 from warpreg.designs.hybrid.vectors import (
-    BY_DEMAND,
     CMOS,
     SCALED,
     TFET,
@@ -42,7 +41,7 @@ from warpreg.designs.hybrid.vectors import (
     take,
 )
 
-GATINGS = (SCALED, BY_DEMAND, UNLIMITED)
+GATINGS = (SCALED, UNLIMITED)
 
 
 def file_of(vectors: int, tfet: int, gating: int = SCALED, warps: int = 0, registers: int = 1) -> Any:
@@ -78,8 +77,6 @@ def test_lists_are_first_in_first_out() -> None:
         (SCALED, 512, 400),
         (SCALED, 384, 300),  # 384 x 400 / 512
         (SCALED, 433, 339),  # 338.3, rounded up
-        (BY_DEMAND, 384, 384),
-        (BY_DEMAND, 433, 400),
         (UNLIMITED, 1, 512),
     ],
 )

@@ -27,7 +27,7 @@ from warpreg.experiments.studies.study import Study
 from warpreg.ir.errors import UnknownNameError
 from warpreg.replay import Counts
 
-MHZ = 325
+MHZ = 500
 
 
 def sample(
@@ -99,6 +99,43 @@ def test_the_machine_is_that_of_section_4_1() -> None:
     assert memory.l1.skip_global
 
 
+def test_the_machine_is_that_of_the_configuration_of_ispass_2009() -> None:
+    """Its options, in their own notation, and the defaults of those that it leaves out."""
+    machine = gpu.load(designs.MACHINE)
+    memory, dram, network = machine.memory, machine.memory.dram, machine.memory.network
+    assert dram is not None
+    assert network is not None
+    assert memory.l1 is not None
+    assert memory.l2 is not None
+    core, interconnect, _, of_dram = (float(mhz) for mhz in "500.0:2000.0:2000.0:2000.0".split(":"))
+    assert (machine.chip.clock_mhz, dram.clock_mhz) == (core, of_dram)
+    assert (network.flit_bytes, network.flits_per_cycle) == (16, interconnect / core)
+    assert f"{machine.sm.threads}:{machine.sm.threads_per_warp}:{machine.sm.lanes}" == "1024:32:32"
+    sets, line, ways = (int(number) for number in "512:64:2".split(":"))
+    assert (memory.l1.bytes, memory.l1.ways) == (sets * line * ways, ways)
+    banks, ccd, rrd, rcd, ras, rp, rc, cl, wl, wtr = (int(number) for number in "4:2:8:12:21:13:34:9:4:5".split(":"))
+    assert (dram.banks, dram.rrd, dram.rcd, dram.ras, dram.rp, dram.cl, dram.wl, dram.cdlr) == (
+        banks, rrd, rcd, ras, rp, cl, wl, wtr,
+    )  # fmt: skip
+    assert rc == dram.ras + dram.rp
+    chips, bus_bytes, burst = 2, 4, 4
+    assert dram.bytes_per_clock == chips * bus_bytes * burst / ccd
+    assert (dram.row_bytes, dram.row_bytes * dram.banks) == (1 << 11, memory.l2.interleave_bytes)
+    assert machine.schedulers.blocks_warps
+    assert machine.register_file.serves_instructions
+
+
+def test_every_instruction_takes_the_same_pipeline_of_six_stages() -> None:
+    """192 threads, which are six warps, fill it."""
+    machine = gpu.load(designs.MACHINE)
+    others = {pipe: worker for pipe, worker in machine.worker.items() if pipe not in ("mem", "tex", "ctrl")}
+    assert set(others.values()) == {"fp"}
+    issue_and_read = 2
+    assert issue_and_read + machine.cycles("fp") == machine.control_cycles == 192 // 32
+    (read_stage,) = machine.collectors.values()
+    assert (read_stage.collectors, machine.register_file.banks) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "what", "entry"), [("cp", "atoms", 16), ("binomial-options", "options", 20), ("ray", "spheres", 32)]
 )
@@ -133,7 +170,7 @@ def test_the_designs_have_the_printed_sizes() -> None:
 
 
 def test_energy_is_that_of_the_accesses_and_of_the_registers_that_are_on() -> None:
-    """1000 cycles at 325 MHz: 512 CMOS registers leak 81.55 mW, half of them half of it."""
+    """1000 cycles at 500 MHz: 512 CMOS registers leak 81.55 mW, half of them half of it."""
     found = costs.spent(sample(designs.GATED, cmos=100, on=(256, 0)), designs.GATED)
     leakage = 81.55 / 2 * 1000 * 1000 / MHZ
     assert (found.dynamic, found.leakage, found.added) == pytest.approx((9850, leakage, 0), rel=1e-3)

@@ -38,6 +38,62 @@ def test_in_a_mesh_distance_costs_time() -> None:
     assert all(found == expected for found, expected in times), times
 
 
+def hit_in(system: MemorySystem, sm: int) -> int:
+    """Cycles of a hit of the second level in slice 0."""
+    driver = Driver(system, sms=4)
+    driver.send(0, 0, sectors=1, sm=3 - sm)
+    driver.when(0)
+    start = driver.now
+    driver.send(1, 0, sectors=1, sm=sm)
+    return driver.when(1) - start
+
+
+def test_slices_can_be_at_other_routers_of_a_mesh() -> None:
+    """As above, with slice 0 at (0, 0) and slice 1 at (2, 1): SMs 0 to 3 are at (1, 0), (2, 0), (0, 1) and (1, 1), 1,
+    2, 1 and 2 hops away.
+    """
+    system = change(MESH, network={"slice_routers": (0, 5)})
+    assert [hit_in(system, sm) for sm in range(4)] == [10 + 1 + 2 * n + 1 + 20 + 1 + 2 * n + 1 for n in (1, 2, 1, 2)]
+
+
+@pytest.mark.parametrize(("each", "flits"), [(1, 12), (2, 6), (4, 4)])
+def test_a_link_of_a_mesh_moves_several_flits_in_a_cycle(each: int, flits: int) -> None:
+    """Stores of four sectors have 8 + 128 bytes, 12 flits of 12 bytes: 12, 6 or 3 cycles.  Two SMs in a row send
+    through the same links to slice 0, the nearer one first.  The other one follows when that has passed, and the slice
+    has looked up its sectors in 4 cycles; its acknowledgement has a hop of 2 cycles more.
+    """
+    network = {"slice_routers": (2, 3), "flits_per_cycle": each, "flit_bytes": 12, "packet": "line"}
+    driver = Driver(change(MESH, network=network), sms=4)
+    for sm in (0, 1):
+        driver.send(sm, 0, kind=m.STORE, sm=sm)
+    assert driver.when(0) - driver.when(1) == flits + 2
+
+
+def test_links_of_a_mesh_keep_parts_of_a_cycle() -> None:
+    """Five flits at four a cycle take 1.25 cycles.  Packets leave in whole cycles, so that nine of them take 8 x 1.25 =
+    10 cycles from the first to the last, and not 16.
+    """
+    network = {"slice_routers": (2, 3), "flits_per_cycle": 4, "flit_bytes": 8, "packet": "line", "queue": 64}
+    driver = Driver(change(MESH, network=network, l2={"queue": 64}), sms=4)
+    for line, ticket in zip(lines_of(driver, 0), range(9), strict=False):
+        driver.send(ticket, line, sectors=1, kind=m.STORE, sm=1)
+    assert driver.when(8) - driver.when(0) == 10
+
+
+@pytest.mark.parametrize(("packet", "more"), [("sector", 3 + 3), ("line", 0 + 2)])
+def test_an_answer_is_one_packet_or_one_of_each_sector(packet: str, more: int) -> None:
+    """Flits of 48 bytes, and a line that is in the second level.  Of one sector, request and answer have one flit: 10 +
+    5 + 20 + 5 cycles.  Of all four, packets of sectors have four each; a packet of a line has one and three.
+    """
+    driver = Driver(change(CONTENTION, network={"flit_bytes": 48, "packet": packet}), sms=3)
+    driver.send(0, 0)
+    driver.when(0)
+    for ticket, sectors, expected in ((1, 1, 40), (2, 15, 40 + more)):
+        start = driver.now
+        driver.send(ticket, 0, sectors=sectors, sm=ticket)
+        assert driver.when(ticket) - start == expected
+
+
 def test_two_sms_that_want_one_slice_take_turns() -> None:
     driver = Driver(CONTENTION, sms=2)
     for sm in range(2):

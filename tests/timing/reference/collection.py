@@ -44,6 +44,7 @@ class OperandPath:
         self.latches: dict[tuple[int, str], UnderWay] = {}
         self._count = banks.count + access.added
         self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(self._count)]
+        self._writes_from = [0] * self._count
         self.groups = [
             Collectors(kind, scheduler)
             for kind in banks.sets
@@ -68,14 +69,23 @@ class OperandPath:
         self.writes[bank].append((issued, word))
 
     def serve_writes(self, now: int, written: Callable[[UnderWay, int, int], None]) -> set[int]:
-        """One write in each bank that has any; returns these banks."""
-        busy = {bank for bank, queue in enumerate(self.writes) if queue}
-        for bank in sorted(busy):
-            issued, word = self.writes[bank].pop(0)
-            self._log.bank(now, bank, "write" if issued else "extra", issued.sequence if issued else -1, word)
-            if issued is not None:
-                written(issued, word, now)
-        return busy
+        """One write, or those of one instruction, in each bank that has any and whose last one is over; returns the
+        banks that write.
+        """
+        still = {bank for bank in range(self._count) if self._writes_from[bank] > now}
+        starting = [bank for bank, queue in enumerate(self.writes) if queue and bank not in still]
+        for bank in starting:
+            queue = self.writes[bank]
+            first = queue[0][0]
+            served = [queue.pop(0)]
+            while self._banks.whole_instructions and first is not None and queue and queue[0][0] is first:
+                served.append(queue.pop(0))
+            for issued, word in served:
+                self._log.bank(now, bank, "write" if issued else "extra", issued.sequence if issued else -1, word)
+                if issued is not None:
+                    self._writes_from[bank] = max(self._writes_from[bank], now + issued.cycles_of_write(word))
+                    written(issued, word, now)
+        return still | set(starting)
 
     def collect(self, now: int, written_banks: set[int], dispatch: Dispatch) -> None:
         """Phase 2: dispatch, read and enter, as many times as the machine says."""
@@ -109,18 +119,19 @@ class OperandPath:
         """The oldest request, and those that can share its access."""
         ports, first = self._ports, requests[0][0]
         granted: list[tuple[UnderWay, Source]] = []
+        whole = self._banks.whole_instructions
         for issued, asked in requests:
-            if issued is not first and not (self._access.across_instructions and granted):
+            if issued is not first and (whole or not (self._access.across_instructions and granted)):
                 break
-            if asked.there_from is not None or not self._joins(asked, granted):
+            if asked.there_from is not None or not (whole or self._joins(asked, granted)):
                 continue
             own = sum(other is issued for other, _ in granted)
-            if not own or not self._access.shares_port:
+            if not own or not (whole or self._access.shares_port):
                 port = self._port_of(issued)
                 if ports and taken.get(port, 0) >= ports:
                     continue
                 taken[port] = taken.get(port, 0) + 1
-            if granted:
+            if granted and not whole:
                 self._log.shared["the same" if issued is first else "another"] += 1
             granted.append((issued, asked))
             same = [source for source in issued.sources if (source.word, source.bank) == (asked.word, bank)]

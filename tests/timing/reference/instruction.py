@@ -153,6 +153,11 @@ class UnderWay:
         same = (one for one in self.sources if (one.word, one.bank) == (source.word, source.bank))
         return source.bank is not None and next(same) is source
 
+    def cycles_of_write(self, word: int) -> int:
+        """Cycles for which the write of a result keeps its bank; 1 for one whose readers do not wait for it."""
+        result = next(result for result in self.results if result.word == word)
+        return 1 if result.elsewhere else result.cycles
+
     @property
     def instruction(self) -> Instruction:
         return self.step.instruction

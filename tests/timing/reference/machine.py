@@ -32,6 +32,7 @@ class Banks:
     """An operand path with banks.  ``per_scheduler``: the banks are divided evenly among the schedulers.
 
     ``mapping``: what picks a bank, ``register``, ``register+warp`` (the slot is added) or ``warp``.
+    ``whole_instructions``: an access serves all words of an instruction that the bank has.
     """
 
     count: int = 4
@@ -43,6 +44,7 @@ class Banks:
     sets: tuple[CollectorSet, ...] = (CollectorSet(PIPES),)
     slices: int = 1
     row_addresses: int = 1
+    whole_instructions: bool = False
 
     def of(self, register: int, slot: int, schedulers: int) -> int:
         """The bank of a register of the warp in ``slot``."""
@@ -72,7 +74,8 @@ class TwoLevel:
 class Sm:
     """One SM; ``banks`` is None for the ideal operand path, ``two_level`` is None for a scheduler of one level.
 
-    ``worker`` says which pipe does the work of one that has no units of its own.
+    ``waits_for_all``: an instruction waits for all results of its warp.  ``worker`` says which pipe does the work of
+    one that has no units of its own.
     """
 
     slots: int = 4
@@ -88,6 +91,7 @@ class Sm:
     shared_latency: int = 10
     constant_latency: int = 6
     texture_latency: int = 20
+    waits_for_all: bool = False
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

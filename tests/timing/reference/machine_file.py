@@ -27,6 +27,7 @@ def sm_of(machine: Machine) -> Sm:
         shared_latency=machine.latency.shared,
         constant_latency=machine.latency.constant,
         texture_latency=machine.latency.texture,
+        waits_for_all=schedulers.blocks_warps,
     )
 
 
@@ -51,6 +52,7 @@ def _banks(machine: Machine) -> Banks:
         per_scheduler=file.private_banks,
         slices=file.slices or 1,
         row_addresses=file.row_addresses or 1,
+        whole_instructions=file.serves_instructions,
         sets=tuple(
             CollectorSet(one.pipes, one.collectors, one.in_ports, one.private) for one in machine.collectors.values()
         ),

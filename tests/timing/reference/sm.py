@@ -128,6 +128,7 @@ class StreamingMultiprocessor:
         for number, steps in enumerate(paths):
             slot = self.slots.index(None)
             warp = Warp(slot, self._warps_placed, number, steps, now + 1, block)
+            warp.waits_for_all = self.sm.waits_for_all
             self._warps_placed += 1
             self.slots[slot] = warp
             block.warps.append(warp)

@@ -44,6 +44,7 @@ class Warp:
     last_issue: int = -1
     activated: int = -1
     suspended_by: int = -1
+    waits_for_all: bool = False
 
     @property
     def head(self) -> Step | None:
@@ -76,8 +77,10 @@ class Warp:
         return self.at_barrier or self.is_fenced or self.token is not None
 
     def awaited(self) -> list[UnderWay]:
-        """The instructions that still have to write a cell of the head."""
+        """The instructions that still have to write a cell of the head, or any cell."""
         assert self.head is not None
+        if self.waits_for_all:
+            return list(self.scoreboard.values())
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
 
     def needs_long_latency_result(self) -> bool:

@@ -151,8 +151,6 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
 def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
     if state.enabled:
         end_warp(by_reference(state), plan.sm, warp)
-        if state.gates_free:
-            report_powered(by_reference(state), plan)
     leave(by_reference(state), plan.sm, program.register_count)
 
 
@@ -257,8 +255,6 @@ def give_vector(state: Any, program: Program, warp: int, pc: int, register: int,
     if state.gating == UNLIMITED and in_use(state, sm) > state.own[sm, USED]:
         state.own[sm, USED] = in_use(state, sm)
         report_powered(state, plan)
-    if state.gates_free:
-        report_powered(state, plan)
 
 
 def end_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -289,8 +285,6 @@ def count_released(state: Any, number: int, plan: Plan) -> None:
     for one in range(number):
         count(plan, RELEASED)
         update(plan, FREE_LISTS, state.own[plan.sm, FIRST + CMOS] + state.own[plan.sm, NUMBER + CMOS] + one)
-    if state.gates_free and number:
-        report_powered(state, plan)
 
 
 def report_powered(state: Any, plan: Plan) -> None:
@@ -299,7 +293,7 @@ def report_powered(state: Any, plan: Plan) -> None:
         level(plan, POWERED_CMOS, state.own[plan.sm, USED])
         level(plan, POWERED_TFET, state.vectors - state.own[plan.sm, USED])
     else:
-        level(plan, POWERED_CMOS, in_use(state, plan.sm) if state.gates_free else state.own[plan.sm, POWERED])
+        level(plan, POWERED_CMOS, state.own[plan.sm, POWERED])
         level(plan, POWERED_TFET, state.tfet)
 
 

@@ -32,9 +32,9 @@ def storage(cmos: int, tfet: int, shared: int = 0, *, enabled: bool) -> tuple[St
 def renaming_stage(vectors: int, banks: int) -> tuple[Table, ...]:
     """The renaming table and the two lists of free vectors (section 3.3: 512 entries of 9 bits each).
 
-    The table has as many banks as the register file, so that an instruction finds all its registers in a cycle, as far
-    as they are in different ones; the lists are spread over as many banks, so that several vectors can come back in a
-    cycle.  Banks have two ports, to read an entry and write another (all assumed).
+    With several banks an instruction finds all its registers in a cycle, as far as they are in different ones; the
+    lists are spread over as many, so that several vectors can come back in a cycle.  Banks have two ports, to read an
+    entry and write another (all assumed).
     """
     bits = max(1, (vectors - 1).bit_length())
     return (
@@ -88,11 +88,3 @@ def tfet_parameter() -> Any:
 def cycles_parameter() -> Any:
     """The parameter ``cycles``."""
     return parameter(2, unit="cycles", low=1, high=64, source="tfet §3.2: access time to a TFET register")
-
-
-def gate_parameter() -> Any:
-    """The parameter ``gate_free``."""
-    return parameter(
-        False,
-        source="tfet §3.3: CMOS registers that no warp may claim are off until the kernel ends; on: free ones too",
-    )

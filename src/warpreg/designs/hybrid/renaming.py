@@ -20,12 +20,19 @@ class Renaming:
     enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     vectors: int = vectors_parameter()
     banks: int = parameter(
-        16,
+        1,
         unit="banks",
         low=1,
         high=256,
         machine="register_file.banks",
-        source="assumed: those of the machine tfet, which are not printed",
+        source="the machine tfet, which has no conflicts of banks",
+    )
+    table_banks: int = parameter(
+        16,
+        unit="banks",
+        low=1,
+        high=256,
+        source="assumed: of the renaming table, so that an instruction finds its registers in a cycle",
     )
     cycles: int = cycles_parameter()
     stage: int = parameter(
@@ -36,12 +43,12 @@ class Renaming:
         source="tfet §3.2: a stage after decode, which does not affect back-to-back latencies",
     )
     refill: int = parameter(
-        2,
+        6,
         unit="cycles",
         low=1,
         high=1000,
         machine="control_cycles",
-        source="assumed: the latency of control instructions of the machine tfet",
+        source="the latency of control instructions of the machine tfet",
     )
     release: bool = parameter(
         True, source="tfet §3.2: a register is released after its last read; off: when it is written again"

@@ -19,8 +19,7 @@ class State(NamedTuple):
     """The arrays that `columns`, `vectors` and `prediction` explain, and these fields.
 
     ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
-    ``frees``: registers are released when they are dead, else when they are written again.  ``gates_free``: CMOS
-    vectors are on only while they are in use.  ``cycles`` of an access
+    ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
     to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
     stage and in it.  Vectors go round the ``banks``.
     """
@@ -28,7 +27,6 @@ class State(NamedTuple):
     enabled: bool
     predicts: bool
     frees: bool
-    gates_free: bool
     cycles: int
     stage: int
     refill: int
@@ -48,7 +46,7 @@ class State(NamedTuple):
     warps: NDArray[np.int64]
 
 
-def hybrid(program: Program, parameters: Renaming, *, tfet: int, gating: int, gates_free: bool = False) -> State:
+def hybrid(program: Program, parameters: Renaming, *, tfet: int, gating: int) -> State:
     """An SM whose vectors are all free; UNLIMITED ``gating`` gives it as many of each kind as ``vectors``."""
     vectors = parameters.vectors
     predicting = parameters if isinstance(parameters, Predicting) else Predicting()
@@ -63,7 +61,6 @@ def hybrid(program: Program, parameters: Renaming, *, tfet: int, gating: int, ga
         enabled=parameters.enabled,
         predicts=parameters.enabled and predicting is parameters,
         frees=parameters.release,
-        gates_free=gates_free,
         cycles=parameters.cycles,
         stage=parameters.stage,
         refill=parameters.refill,

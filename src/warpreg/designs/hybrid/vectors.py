@@ -11,8 +11,8 @@ are on (`powered_for` and all TFET vectors).  A register has one vector at most 
 ``free = on(D) - mapped - superseded``.
 
 1. ``on(D) - D`` does not grow with ``D``, for each way of gating: of `SCALED` it is ``tfet - floor(D * tfet /
-   vectors)``, of `BY_DEMAND` ``tfet`` up to ``D = cmos`` and ``vectors - D`` from there on, of `UNLIMITED`
-   ``2 * vectors - D``.  It is 0 or more, because ``D`` is at most ``vectors``: occupancy sees to it.
+   vectors)``, of `UNLIMITED` ``2 * vectors - D``.  It is 0 or more, because ``D`` is at most ``vectors``: occupancy
+   sees to it.
 2. ``spare`` is ``on(B) - B`` for a bound ``B`` of all ``D`` to come: the registers of as many thread blocks as fit
    warp slots and vectors.  By 1, ``spare <= on(D) - D`` at any time.
 3. A vector is superseded only while ``superseded < spare`` (`table.rename`).  Hence ``superseded <= on(D) - D``, and
@@ -48,17 +48,15 @@ from warpreg.jit.bits import remainder
 
 CMOS, TFET = range(2)
 """Kinds of vectors, and the levels that hold them."""
-SCALED, BY_DEMAND, UNLIMITED = range(3)
-"""CMOS vectors that are on: their share of the demand (section 3.3), the demand as far as there are as many (section
-4.2: no loss up to 12.5K registers), or all of a file that has as many of each kind as vectors."""
+SCALED, UNLIMITED = range(2)
+"""CMOS vectors that are on: their share of the demand (section 3.3), or all of a file that has as many of each kind as
+vectors."""
 
 
 def powered_for(state: Any, demand: int) -> int:
     """CMOS vectors that are on for so many registers of resident warps."""
     if state.gating == UNLIMITED:
         return int(state.cmos)
-    if state.gating == BY_DEMAND:
-        return int(min(demand, state.cmos))
     return int(min(-(-demand * state.cmos // state.vectors), state.cmos))
 
 

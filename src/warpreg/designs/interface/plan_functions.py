@@ -107,7 +107,8 @@ def write(
     """``level`` receives result ``operand``: count one write there; call it once for each level that receives the
     result.
 
-    ``bank``, ``cycles``, ``slices`` and ``row`` as in `read`.
+    ``bank``, ``slices`` and ``row`` as in `read`; ``cycles`` are those of the write, for which its bank serves no other
+    one.
     """
     _check_slices(plan, slices)
     _note_planned(plan, operand - plan.first_result)

@@ -7,8 +7,9 @@ may declare ``CODES``, the codes that the results are measured on, the paper's o
 ``bands(study)``, the values of results at both ends of an uncertain input, and ``ONLY``, the workloads of measures that
 not all of them need.
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
-that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  ``figures`` declares
-``FIGURES`` in the paper's order.
+that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  It may declare
+``CONTRADICTIONS``, printed results that other numbers of the paper do not allow, and ``SUMMARY``, what was reproduced,
+what was not, and why, in a few sentences.  ``figures`` declares ``FIGURES`` in the paper's order.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, Literal, Protocol, cast
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
 from warpreg.experiments.papers.code import ONLY_MODERN, Code
+from warpreg.experiments.papers.contradiction import Contradiction
 from warpreg.experiments.papers.figure import Figure
 from warpreg.experiments.papers.part import Part
 from warpreg.experiments.runs.run import CompileChoice
@@ -43,14 +45,15 @@ PAPERS = {
 """Implemented papers, and the folder of each."""
 
 
-Status = Literal["measured", "quoted", "not measured"]
-"""``quoted``: the paper repeats what others have measured."""
+Status = Literal["measured", "contradicted", "quoted", "not measured"]
+"""``contradicted``: measured, outside the tolerance, and other numbers of the paper do not allow the printed one.
+``quoted``: the paper repeats what others have measured."""
 NOT_AMONG_THEM = "about workloads that were not among those measured"
 UNEXPLAINED = "not explained"
 
 
 class ReproductionError(WarpregError):
-    """A paper's module that names a result that is not printed."""
+    """A paper's module that names a result that is not printed, or gives two reasons for one."""
 
 
 class Paper(Protocol):
@@ -77,18 +80,22 @@ class Explained(Protocol):
 class Reproduced:
     """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``.
 
-    ``band``: the least and the greatest value for an input that is uncertain.
+    ``band``: the least and the greatest value for an input that is uncertain.  ``contradiction``: of a result outside
+    its tolerance, what the paper prints against it.
     """
 
     published: Published
     measured: Measured | None
     cause: str
     band: tuple[float, float] | None = None
+    contradiction: Contradiction | None = None
 
     @property
     def status(self) -> Status:
         if self.published.quoted:
             return "quoted"
+        if self.contradiction is not None:
+            return "contradicted"
         return "not measured" if self.measured is None else "measured"
 
     @property
@@ -111,13 +118,14 @@ class Reproduced:
             "null": self.published.null,
             "could_fail": self.published.could_fail,
             "cause": self.cause,
+            **({} if self.contradiction is None else {"allowed": self.contradiction.allowed()}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Numbers of printed results: ``measured``; those that ``could_fail`` without the effect; of those, ``within``
-    tolerance; ``quoted``.
+    tolerance; ``quoted``; ``contradicted`` by other numbers of the paper.
     """
 
     paper: str
@@ -126,6 +134,7 @@ class Summary:
     could_fail: int
     within: int
     quoted: int = 0
+    contradicted: int = 0
 
     @property
     def no_null(self) -> int:
@@ -138,9 +147,10 @@ class Summary:
 
     def __str__(self) -> str:
         quoted = f", {self.quoted} quoted" if self.quoted else ""
+        contradicted = f" and {self.contradicted} contradicted by the paper itself" if self.contradicted else ""
         return (
             f"{self.results} results, {self.measured} measured{quoted}; {self.could_fail} of them could have failed,"
-            f" of which {self.within} are within tolerance; {self.no_null} have no null that could fail"
+            f" of which {self.within} are within tolerance{contradicted}; {self.no_null} have no null that could fail"
         )
 
 
@@ -151,7 +161,8 @@ def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
     judged = [row for row in measured if row["could_fail"]]
     within = sum(bool(row["within"]) for row in judged)
     quoted = sum(row.get("status") == "quoted" for row in every)
-    return Summary(paper, len(every), len(measured), len(judged), within, quoted)
+    contradicted = sum(row.get("status") == "contradicted" for row in judged)
+    return Summary(paper, len(every), len(measured), len(judged), within, quoted, contradicted)
 
 
 def paper_module(paper: str) -> Paper:
@@ -162,6 +173,31 @@ def paper_module(paper: str) -> Paper:
 def explained(paper: str) -> Explained:
     """Causes and ablations of an implemented paper; raises UnknownNameError."""
     return cast(Explained, _part(paper, "causes"))
+
+
+def summary_of(paper: str) -> str:
+    """What was reproduced of an implemented paper, what was not, and why; empty if it says nothing of that.  Raises
+    UnknownNameError.
+    """
+    said: str = getattr(explained(paper), "SUMMARY", "")
+    return said
+
+
+def contradictions_of(paper: str) -> Mapping[str, Contradiction]:
+    """Results that an implemented paper contradicts itself, by id.
+
+    Raises UnknownNameError; ContradictionError for one that its printed numbers do not bear out; ReproductionError for
+    one that has a cause or a remark too.
+    """
+    said = explained(paper)
+    found: Mapping[str, Contradiction] = getattr(said, "CONTRADICTIONS", {})
+    twice = found.keys() & {*said.CAUSES, *said.REMARKS}
+    if twice:
+        raise ReproductionError(f"{paper}: a contradiction and another reason: {', '.join(sorted(twice))}")
+    for result in published.results(paper):
+        if result.id in found:
+            found[result.id].check(result)
+    return found
 
 
 def figures_of(paper: str) -> tuple[Figure, ...]:
@@ -236,11 +272,11 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
     Raises ReproductionError if the module names a result that is not printed or only quoted.
     """
-    module, said = paper_module(paper), explained(paper)
+    module, said, contradictions = paper_module(paper), explained(paper), contradictions_of(paper)
     findings = module.findings(found)
     bands: Mapping[str, tuple[float, float]] = getattr(module, "bands", lambda study: {})(found)
     printed = published.results(paper)
-    named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS}
+    named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS, *contradictions}
     strangers = named - {result.id for result in printed}
     if strangers:
         raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
@@ -251,9 +287,14 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
         if result.quoted:
             yield Reproduced(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
-            value = findings[result.id]
-            cause = "" if result.within(value) else _reason(result.id, said)
-            yield Reproduced(result, value, cause, bands.get(result.id))
+            value, band = findings[result.id], bands.get(result.id)
+            if result.within(value):
+                yield Reproduced(result, value, "", band)
+            elif result.id in contradictions:
+                one = contradictions[result.id]
+                yield Reproduced(result, value, str(one), band, one)
+            else:
+                yield Reproduced(result, value, _reason(result.id, said), band)
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])
         else:

@@ -157,6 +157,16 @@ def parameter(name: str) -> Any:
     return next(entry[key] for key in ("value", "list", "range", "text", "formula") if key in entry)
 
 
+def number(name: str) -> float:
+    """The printed number of a result or a parameter; raises UnknownNameError, and PublishedError for one in words."""
+    entries = {entry["id"]: entry for kind in ("parameter", "result") for entry in _document()[kind]}
+    if name not in entries:
+        raise UnknownNameError("published row", name, entries)
+    if "value" not in entries[name]:
+        raise PublishedError(f"{name} of {FILE.name}: expected a number, found none")
+    return float(entries[name]["value"])
+
+
 @functools.cache
 def _document() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))

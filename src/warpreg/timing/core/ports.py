@@ -279,6 +279,15 @@ def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
     return _listed_bank(c, warp, row) | 1 << operand_word.RESULT_SHIFT
 
 
+def still_writing(c: Core, sm: SmRow, now: int) -> int:
+    """The banks whose last write is not over, at the start of a cycle."""
+    return 0
+
+
+def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
+    """A bank serves no other write before cycle ``until``."""
+
+
 def queue_extras(c: Core, sm: SmRow) -> None:
     """At the end of a phase, append the extra accesses of hooks to the queues of their banks."""
 

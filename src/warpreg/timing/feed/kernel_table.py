@@ -57,7 +57,7 @@ class Table(NamedTuple):
 def table(kernel: Kernel, machine: Machine) -> Table:
     """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
     tables = _tables(kernel)
-    key = (machine.latency.texture, *machine.worker.items(), *machine.pipes.items())
+    key = (machine.latency.texture, machine.schedulers.blocks_warps, *machine.worker.items(), *machine.pipes.items())
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -109,6 +109,8 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {operand_word.WORD_MASK} can be"
         )
     words = 2 * max(1, -(-cells.count // (2 * SET_SIZE)))
+    if machine.schedulers.blocks_warps:
+        needs = [(set(range(cells.count)), written) for _, written in needs]
     sets = _sets(needs, words)
     rows = [*lists, *pairwise(kernel.first_pcs())]
     listed = np.zeros((len(rows), 3), np.int64)

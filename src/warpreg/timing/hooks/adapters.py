@@ -42,7 +42,7 @@ from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.wakeup import know_eligible, slowest
-from warpreg.timing.sm.writeback import queue_write
+from warpreg.timing.sm.writeback import keep_writing, queue_write, still_writing
 
 
 def bank_slices() -> int:
@@ -536,6 +536,10 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 
 
 ALWAYS: Mapping[Function, Function] = {ports.queue_extras: queue_extras, ports.warp_start: call_warp_start}
+PLANNED_RESULTS: Mapping[Function, Function] = {
+    ports.result_word: result_word, ports.still_writing: still_writing, ports.keep_writing: keep_writing,
+}  # fmt: skip
+"""Where a design plans results."""
 HOOKED: Mapping[str, Mapping[Function, Function]] = {
     "warp_start": {tell_start: call_start},
     "plan_reads": {
@@ -546,7 +550,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
         ports.same_word: same_word,
         ports.ideal_cycles: ideal_cycles,
     },
-    "plan_write": {ports.plan_write: call_plan_write, ports.result_word: result_word},
+    "plan_write": {ports.plan_write: call_plan_write, **PLANNED_RESULTS},
     "admit": {ports.admit: call_admit},
     "priority": {ports.prefer: call_priority},
     "activated": {ports.activated: call_activated},

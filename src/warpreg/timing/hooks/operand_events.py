@@ -239,7 +239,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
         ports.end_of_reads: adapters.end_of_reads,
         ports.same_word: adapters.same_word,
     },
-    "produced": {ports.produced: call_produced, ports.result_word: adapters.result_word},
+    "produced": {ports.produced: call_produced, **adapters.PLANNED_RESULTS},
 }
 """By hook, what takes the place of what in the core where a design defines it."""
 TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {

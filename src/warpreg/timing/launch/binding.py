@@ -148,6 +148,7 @@ class Outside:
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
+        self._serves_instructions = machine.register_file.serves_instructions
         self._is_two_level = machine.schedulers.active_warps is not None
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
         self.program = writable(program) if behaviour.hooks else program
@@ -185,8 +186,9 @@ class Outside:
 
     @property
     def shares(self) -> bool:
-        """Whether words may share an access of a bank."""
-        return not self._is_ideal and self.behaviour.banks.shares and "plan_reads" in self.behaviour.hooks
+        """Whether words may share an access of a bank by their slices and rows."""
+        by_word = not self._is_ideal and not self._serves_instructions
+        return by_word and self.behaviour.banks.shares and "plan_reads" in self.behaviour.hooks
 
     @property
     def collectors_of_a_slot(self) -> int:
@@ -274,7 +276,7 @@ class Outside:
         replaced |= operand_events.behind_plan_write(called)
         if self.reach:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
-        elif not self.has_design and self._recorder is None:
+        elif not self.has_design and self._recorder is None and not self._serves_instructions:
             replaced[writeback.join] = writeback.write_or_join
         if self._around is not None:
             replaced |= self._around(self.system)

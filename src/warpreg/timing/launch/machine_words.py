@@ -61,6 +61,7 @@ def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
     file = gpu.register_file
     m[machine.BANKS], m[machine.STEPS] = file.banks, file.steps_per_cycle
     m[machine.SINGLE_PORTED] = file.is_single_ported
+    m[machine.WHOLE_INSTRUCTIONS] = file.serves_instructions
     m[machine.OPERAND_PORTS] = gpu.operand_path.operand_ports
     m[machine.BY_REGISTER], m[machine.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
     m[machine.COLLECTORS] = sum(one.collectors * copies(gpu, one.private) for one in gpu.collectors.values())

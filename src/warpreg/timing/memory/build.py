@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from warpreg.gpu import Machine
-from warpreg.gpu.memory import LINE_BYTES, MODELS, SPREADS, WRITES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
+from warpreg.gpu.memory import (
+    LINE_BYTES,
+    MODELS,
+    PACKETS,
+    SPREADS,
+    WRITES,
+    Dram,
+    FirstLevel,
+    MemorySystem,
+    Network,
+    SecondLevel,
+)
 from warpreg.timing.core.columns.typed import NEVER, Words, array_of
 from warpreg.timing.memory.arrays import idle
 from warpreg.timing.memory.columns import counts, parameters
 from warpreg.timing.memory.columns.parameters import Parameters
-from warpreg.timing.memory.layout import CACHED, TICKS, Memory
+from warpreg.timing.memory.layout import CACHED, PLACE, TICKS, Memory
 
 SECTOR_BYTES = 32
 HEADER_BYTES = 8
@@ -67,7 +79,10 @@ def build(
         _network(p, system.network)
         _dram(p, system.dram, clock_mhz)
     _place_queues(p)
-    return idle(p, threads)
+    memory = idle(p, threads)
+    if p[parameters.IS_MESH] and system.network is not None:
+        _place_nodes(memory, system.network.slice_routers)
+    return memory
 
 
 def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
@@ -103,6 +118,9 @@ def _network(p: Words[Parameters], network: Network) -> None:
         p[parameters.FLITS + sectors] = -(-(HEADER_BYTES + sectors * SECTOR_BYTES) // network.flit_bytes)
     p[parameters.QUEUE_NETWORK], p[parameters.VIRTUAL_CHANNELS] = network.queue, network.virtual_channels
     p[parameters.IS_MESH] = network.kind == "mesh"
+    p[parameters.FLITS_PER_CYCLE] = network.flits_per_cycle or 1
+    if network.packet is not None:
+        p[parameters.BY_SECTOR] = network.packet == PACKETS[0]
 
 
 def _dram(p: Words[Parameters], dram: Dram, clock_mhz: float) -> None:
@@ -136,6 +154,19 @@ def _place_queues(p: Words[Parameters]) -> None:
         corners = int(p[parameters.SMS]) + int(slice_count)
         p[parameters.MESH_WIDTH] = in_row = math.ceil(math.sqrt(corners))
         p[parameters.ROUTERS] = in_row * -(-corners // in_row)
+
+
+def _place_nodes(memory: Memory, slice_routers: Sequence[int] | None) -> None:
+    """Give every SM and slice a router: slices those that are named, SMs the others in order; slices the last ones if
+    the mesh has other nodes than those that they are named for.
+    """
+    p = memory.parameters
+    sms, nodes = int(p[parameters.SMS]), int(p[parameters.SMS] + p[parameters.SLICES])
+    named = tuple(slice_routers or ())
+    if len(named) != nodes - sms or any(router >= nodes for router in named):
+        named = tuple(range(sms, nodes))
+    routers = [router for router in range(nodes) if router not in named]
+    array_of(memory.routers)[:nodes, PLACE] = [*routers, *named]
 
 
 def _ticks(cycles: float) -> int:

@@ -40,7 +40,8 @@ class Memory(NamedTuple):
     ``lines1``, ``lines2``, ``buckets1`` and ``buckets2`` (hash tables of lines) are int32, because the caches of the
     host do not hold all lines.  ``days`` has a row for each of the next DAYS cycles; ``weeks`` is the number of events
     in each WEEK of them; ``events`` is a heap of (time, node) for later ones.  ``returns`` is a heap of (time, ticket)
-    per SM. ``routers`` of a mesh: when each of the five links is free (cycles), and the number of packets.
+    per SM. ``routers`` of a mesh: when each of the five links is free (cycles times flits of a
+    cycle), the number of packets, and PLACE.
 
     Threads that step the SMs together have the same arrays, but for the ``scalars``.  ``outboxes`` are
     rows of (time, node), as many for each thread: requests that its SMs have sent, until the leader schedules them.
@@ -69,4 +70,6 @@ class Memory(NamedTuple):
     outboxes: Array
 
 
-ROUTER_FIELDS = 6
+ROUTER_FIELDS = 7
+PLACE = 6
+"""Column of ``routers``: of the node with the number of the row, SMs first, the router that it is at."""

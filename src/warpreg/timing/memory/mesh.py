@@ -1,9 +1,10 @@
 """Two meshes of routers, for requests and for replies, with dimension-order routing (x, then y).
 
-SMs and slices have one router each, SMs first, row by row.  A router has one queue per input (north, east, south, west,
-local) and virtual channel; the destination of a packet selects its channel.  In each cycle, an output whose link is
-free accepts the oldest packet for it that has room at the other end; an input sends at most one.  The link is busy for
-one cycle per flit, and the packet may continue after the link latency.
+SMs and slices have one router each (`PLACE`), by default SMs first, row by row.  A router has one queue per input
+(north, east, south, west, local) and virtual channel; the destination of a packet selects its channel.  In each cycle,
+an output whose link is free accepts the oldest packet for it that has room at the other end; an input sends at most
+one.  The link is busy for one cycle per flit, or per so many flits as it moves in a cycle, and the packet may continue
+after the link latency.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import nodes, parameters, queues
 from warpreg.timing.memory.heap import wake
-from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.layout import PLACE, Memory
 from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
 
@@ -39,7 +40,7 @@ def _enter(memory: Memory, net: int, now: int) -> None:
     channels, sms = p[parameters.VIRTUAL_CHANNELS], p[parameters.SMS]
     count = sms if net == REQUESTS else p[parameters.SLICES]
     for source in range(count):
-        router = source if net == REQUESTS else sms + source
+        router = memory.routers[source if net == REQUESTS else sms + source, PLACE]
         first = source * channels if net == REQUESTS else p[parameters.REPLY_QUEUES] + source * channels
         for turn in range(channels):
             channel = (turn + now) % channels
@@ -64,7 +65,7 @@ def _route(memory: Memory, net: int, router: int, now: int) -> None:
     first = _queue(memory, net, router, 0, 0)
     used = 0
     for out in range(PORTS):
-        if memory.routers[row, out] > now:
+        if memory.routers[row, out] >= (now + 1) * p[parameters.FLITS_PER_CYCLE]:
             continue
         oldest, best = NEVER, NONE
         for place in range(PORTS * channels):
@@ -87,8 +88,8 @@ def _route(memory: Memory, net: int, router: int, now: int) -> None:
 def _goal(memory: Memory, net: int, node: int) -> int:
     """The destination router of a packet."""
     if net == REPLIES:
-        return memory.nodes[node, nodes.SM]
-    return memory.parameters[parameters.SMS] + memory.nodes[node, nodes.SLICE]
+        return memory.routers[memory.nodes[node, nodes.SM], PLACE]
+    return memory.routers[memory.parameters[parameters.SMS] + memory.nodes[node, nodes.SLICE], PLACE]
 
 
 def _goes_on(memory: Memory, net: int, router: int, out: int, channel: int, node: int) -> bool:
@@ -106,18 +107,20 @@ def _forward(memory: Memory, net: int, router: int, out: int, queue: int, channe
     p = memory.parameters
     row = net * p[parameters.ROUTERS] + router
     node = linked_queues.take(memory, queue)
+    each = p[parameters.FLITS_PER_CYCLE]
     flits = request_flits(memory, node) if net == REQUESTS else reply_flits(memory, node)
+    cycles = (flits + each - 1) // each
     if out == LOCAL:
         if net == REQUESTS:
-            plan(memory, now + flits + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
+            plan(memory, now + cycles + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
         else:
-            answer(memory, memory.nodes[node, nodes.SM], node, now + flits)
+            answer(memory, memory.nodes[node, nodes.SM], node, now + cycles)
     else:
         other = _neighbour(p[parameters.MESH_WIDTH], router, out)
         memory.nodes[node, nodes.FREE_FROM] = now + p[parameters.NETWORK_LATENCY]
         linked_queues.append(memory, _queue(memory, net, other, (out + 2) % 4, channel), node)
         memory.routers[net * p[parameters.ROUTERS] + other, PACKETS] += 1
-    memory.routers[row, out] = now + flits
+    memory.routers[row, out] = max(memory.routers[row, out], now * each) + flits
     memory.routers[row, PACKETS] -= 1
 
 

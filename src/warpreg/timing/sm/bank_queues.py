@@ -47,8 +47,11 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
         bank_row = bank_at(c, sm, bank)
         first = c.rows[bank_row, banks.FIRST_REQUEST]
         if takes(c, _collector(first), now):
-            _unlink(c, sm, bank, bank_row, NONE, first)
-            _grant(c, d, sm, first, now, after)
+            _grant_first(c, d, sm, bank, bank_row, first, now, after)
+            following = c.rows[bank_row, banks.FIRST_REQUEST]
+            while c.machine[machine.WHOLE_INSTRUCTIONS] != 0 and _is_of(following, _collector(first)):
+                _grant_first(c, d, sm, bank, bank_row, following, now, after)
+                following = c.rows[bank_row, banks.FIRST_REQUEST]
     _count_waits(c, sm)
 
 
@@ -97,6 +100,16 @@ def _read_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int, after: int) -> N
         else:
             before = asked
         asked = following
+
+
+def _is_of(asked: int, row: CollectorRow) -> bool:
+    """Whether a request is one, and of this collector."""
+    return asked != NONE and _collector(asked) == row
+
+
+def _grant_first(c: Core, d: Any, sm: SmRow, bank: int, row: BankRow, first: int, now: int, after: int) -> None:
+    _unlink(c, sm, bank, row, NONE, first)
+    _grant(c, d, sm, first, now, after)
 
 
 def _grant(c: Core, d: Any, sm: SmRow, granted: int, now: int, after: int) -> None:

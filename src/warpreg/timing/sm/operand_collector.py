@@ -131,7 +131,10 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
         collector = oldest(c, sm, c.rows[bank_row, banks.REQUESTS])
         row = collector_at(c, sm, collector)
         if takes(c, row, now):
-            if _grant(c, d, sm, row, bank, now, after):
+            was_last = _grant(c, d, sm, row, bank, now, after)
+            while c.machine[machine.WHOLE_INSTRUCTIONS] != 0 and not was_last:
+                was_last = _grant(c, d, sm, row, bank, now, after)
+            if was_last:
                 c.rows[bank_row, banks.REQUESTS] ^= bit(collector)
                 if c.rows[bank_row, banks.REQUESTS] == 0:
                     c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)

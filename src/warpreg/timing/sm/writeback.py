@@ -17,7 +17,7 @@ from warpreg.timing.core.state import Core
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
     """Process tickets in order of return, then due entries; then one write per bank with a queue."""
-    c.table[sm, sms.WRITTEN_BANKS] = 0
+    c.table[sm, sms.WRITTEN_BANKS] = ports.still_writing(c, sm, now)
     op = _back(c, memory, d, sm, now)
     while op != NONE:
         following = c.rows[op, ops.NEXT]
@@ -153,34 +153,70 @@ def write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
-        row = bank_at(c, sm, bank)
-        word = c.rows[row, banks.WRITES_HEAD]
-        op = op_of(word)
-        index = word & operand_word.WORD_MASK
-        following = c.rows[op, ops.LINK + index]
-        c.rows[row, banks.WRITES_HEAD] = following
-        if following == NONE:
+        if _serve_bank(c, d, sm, bank, now) == NONE:
             still ^= bit(bank)
-        if c.rows[op, ops.PC] == ops.EXTRA:
-            give_op(c, op)
-        else:
-            _written(c, d, sm, op, index, now)
     c.table[sm, sms.WRITE_BANKS] = still
 
 
-def _written(c: Core, d: Any, sm: SmRow, op: OpRow, index: int, now: int) -> None:
-    """A bank has served the write of a result; its cell leaves the scoreboard unless the result is also written
-    elsewhere.
+def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
+    """A bank serves the first write of its queue, and with whole instructions those of the same one behind it.
+
+    Returns what is then first.
     """
+    row = bank_at(c, sm, bank)
+    word = c.rows[row, banks.WRITES_HEAD]
+    op = op_of(word)
+    serves = True
+    while serves:
+        following = c.rows[op, ops.LINK + (word & operand_word.WORD_MASK)]
+        c.rows[row, banks.WRITES_HEAD] = following
+        serve_write(c, d, sm, bank, word, now)
+        serves = c.machine[machine.WHOLE_INSTRUCTIONS] != 0 and following != NONE and op_of(following) == op
+        word = following
+    return word
+
+
+def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
+    """A bank serves a write: an extra access, or a result, whose cell leaves the scoreboard unless the result is also
+    written elsewhere.
+    """
+    op = op_of(word)
+    if c.rows[op, ops.PC] == ops.EXTRA:
+        give_op(c, op)
+        return
+    index = word & operand_word.WORD_MASK
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
-    word = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
-    if word & operand_word.ALSO_ELSEWHERE != 0:
+    result = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
+    if result & operand_word.ALSO_ELSEWHERE != 0:
         c.rows[op, ops.LEFT] -= 1
     else:
-        _leave_scoreboard(c, sm, op, index, word >> operand_word.RESULT_SHIFT, now)
+        cycles = result >> operand_word.RESULT_SHIFT
+        if cycles > 1:
+            ports.keep_writing(c, sm, bank, now + cycles)
+        _leave_scoreboard(c, sm, op, index, cycles, now)
     mark(c, c.rows[op, ops.WARP])
     if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
+
+
+def still_writing(c: Core, sm: SmRow, now: int) -> int:
+    """The banks whose last write is not over, where a design plans results."""
+    long = c.table[sm, sms.LONG_WRITES]
+    rest = long
+    while rest != 0:
+        bank = lowest(rest)
+        rest ^= bit(bank)
+        if c.rows[bank_at(c, sm, bank), banks.WRITES_FROM] <= now:
+            long ^= bit(bank)
+    c.table[sm, sms.LONG_WRITES] = long
+    return long
+
+
+def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
+    """A bank writes a result and serves no other write before cycle ``until``, where a design plans results."""
+    row = bank_at(c, sm, bank)
+    c.rows[row, banks.WRITES_FROM] = max(c.rows[row, banks.WRITES_FROM], until)
+    c.table[sm, sms.LONG_WRITES] |= bit(bank)
 
 
 def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:

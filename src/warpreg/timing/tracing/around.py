@@ -27,7 +27,7 @@ POINTS: tuple[tuple[Function, Function, Function], ...] = (
     (operand_collector.is_there, recording.is_there, recording.core_is_there),
     (load_store_unit.begin, recording.begin, recording.core_begin),
     (writeback.process_results, recording.process_results, recording.core_process_results),
-    (writeback.write_banks, recording.write_banks, recording.core_write_banks),
+    (writeback.serve_write, recording.serve_write, recording.core_serve_write),
     (writeback.finish, recording.finish, recording.core_finish),
     (wakeup.set_cause, recording.set_cause, recording.core_set_cause),
     (stall_account.blocked_warps, recording.blocked_warps, recording.core_blocked_warps),

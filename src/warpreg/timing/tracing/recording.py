@@ -9,12 +9,12 @@ from typing import Any
 
 from warpreg.jit.noinline import noinline
 from warpreg.timing.core import operand_word
-from warpreg.timing.core.bitset import bit, lowest
-from warpreg.timing.core.columns import banks, blocks, causes, code, collectors, machine, ops, schedulers, sms, warps
+from warpreg.timing.core.bitset import lowest
+from warpreg.timing.core.columns import blocks, causes, code, collectors, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import NONE, CollectorRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.operand_word import op_of
-from warpreg.timing.core.rows import bank_at, number_of, scheduler_at, slot_of, warp_of
+from warpreg.timing.core.rows import number_of, scheduler_at, slot_of, warp_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import owned_collectors, stall_account
@@ -141,20 +141,16 @@ def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     core_process_results(c, d, sm, op, now)
 
 
-def core_write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None: ...
+def core_serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None: ...
 
 
-def write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    waiting = c.table[sm, sms.WRITE_BANKS]
-    while waiting != 0:
-        bank = lowest(waiting)
-        waiting ^= bit(bank)
-        op = op_of(c.rows[bank_at(c, sm, bank), banks.WRITES_HEAD])
-        if c.rows[op, ops.PC] != ops.EXTRA:
-            note(c, WRITE, sm, op, bank, 0, now)
-        elif is_within(c, now):
-            append(c, EXTRA, sm, slot_of(c, sm, c.rows[op, ops.WARP]), bank, NONE, NONE, 0, now)
-    core_write_banks(c, d, sm, now)
+def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
+    op = op_of(word)
+    if c.rows[op, ops.PC] != ops.EXTRA:
+        note(c, WRITE, sm, op, bank, 0, now)
+    elif is_within(c, now):
+        append(c, EXTRA, sm, slot_of(c, sm, c.rows[op, ops.WARP]), bank, NONE, NONE, 0, now)
+    core_serve_write(c, d, sm, bank, word, now)
 
 
 def core_finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None: ...

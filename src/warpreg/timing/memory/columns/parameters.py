@@ -67,7 +67,8 @@ MERGED2 = _Word(54)  # requests that may wait for the same sector in a slice
 BANKS1 = _Word(55)  # banks of a first-level cache; 1: one transaction per cycle
 MISS_SECTORS = _Word(56)  # whether a miss register of the first level holds a sector, not a line
 FLITS = _Word(57)  # flits of a packet without data, then of one with 1 to 4 sectors
-COUNT = 62
+FLITS_PER_CYCLE = _Word(62)  # of a link of a mesh
+COUNT = 63
 
 STRUCTURE = tuple(
     map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH, BANKS1, MISS_SECTORS, VIRTUAL_CHANNELS))
