@@ -262,16 +262,95 @@ def test_a_phone_has_the_keys_of_colours_outside_the_plot(browser: Browser, page
         browser.chrome("Emulation.clearDeviceMetricsOverride")
 
 
-def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, page: Path) -> None:
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+PROTRUDING = (
+    "const width = document.documentElement.clientWidth;"
+    "const beyond = (one) => { const box = one.getBoundingClientRect(); return box.width && box.right > width + 1; };"
+    "const scrolled = (one) => one.closest('.scroll, .choices');"
+    "return [...document.querySelectorAll('body *')].filter((one) => beyond(one) && !scrolled(one)"
+    "&& !one.closest('svg, .skip, details:not([open]) > :not(summary)')).map((one) => one.outerHTML.slice(0, 80))"
+)
+"""What stands beyond the right edge, but for tables and lists, which scroll in boxes of their own."""
+LONG = (
+    "mrf",
+    "register-virtualization-with-compression+coalescing-of-narrow-operands",
+    "a_design_of_mine_whose_name_has_no_place_to_break_it_at_all",
+    "rfc",
+)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_shows_it_without_scrolling_sideways(
+    width: int, colours: str, browser: Browser, tmp_path: Path
+) -> None:
+    """Also names that are wider than the phone."""
+    made = [
+        row(name, design, place, entries, machine)
+        for machine in ("gebhart-rfc", "gtx480")
+        for place, name in enumerate(("matrix-mul-plain:m=64:n=128:tile=16", "a_workload_of_mine_with_a_long_name"))
+        for entries, design in enumerate(LONG)
+    ]
+    whole = contents("A_title_without_any_space_in_it_that_is_wider_than_a_phone", made, [MISSING], [PAPER])
+    file = write(whole, tmp_path / "names.html")
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     browser.chrome("Emulation.setDeviceMetricsOverride", **size)
+    browser.chrome("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
     try:
-        browser.open(page)
-        for view in ("#overview", "#workload/workload-0", "#ranking", "#papers", "#provenance"):
-            browser.go(view)
-            assert browser.run("return document.documentElement.scrollWidth") == 390
+        browser.open(file)
+        views = [str(link.get_attribute("href")).partition("#")[2] for link in browser.all("nav a")]
+        assert len(views) == 7
+        for view in (*views, "workload/a_workload_of_mine_with_a_long_name", f"design/{quote(LONG[2])}", "result/2"):
+            browser.go(f"#{view}")
+            assert browser.run("return document.documentElement.scrollWidth") == width
+            assert browser.run(PROTRUDING) == []
+            captions = "[...document.querySelectorAll('main > .scroll caption span, section caption span')]"
+            right = browser.run(f"return Math.max(0, ...{captions}.map((one) => one.getBoundingClientRect().right))")
+            assert right <= width
+        browser.go("#overview")
+        for place in range(len(browser.all(".filter"))):
+            box = "document.querySelectorAll('.filter')[arguments[0]]"
+            browser.run(
+                f"document.querySelectorAll('.filter').forEach((one) => one.open = false); {box}.open = true", place
+            )
+            edges = browser.run(
+                f"const box = {box}.querySelector('.choices').getBoundingClientRect(); return [box.left, box.right]",
+                place,
+            )
+            assert 0 <= edges[0] < edges[1] <= width
+            assert browser.run("return document.documentElement.scrollWidth") == width
+        assert browser.complaints() == []
     finally:
         browser.chrome("Emulation.clearDeviceMetricsOverride")
+        browser.chrome("Emulation.setEmulatedMedia", features=[])
+
+
+def tiles(browser: Browser) -> dict[str, str]:
+    """The cards of the best designs by what they say: the designs."""
+    texts = [tile.text.splitlines() for tile in browser.all(".tiles li")]
+    return {lines[0]: " / ".join(line for line in lines[2:] if "relative" not in line) for lines in texts}
+
+
+def test_the_best_designs_are_all_named(browser: Browser, page: Path, tmp_path: Path) -> None:
+    """a and b are as fast but for rounding; five elide as much; f has the least energy; all have the same occupancy."""
+    browser.open(page)
+    assert tiles(browser)["Fastest"] == "rfc(entries=8)"
+    assert tiles(browser)["Highest occupancy"] == "all 3 designs"
+    made = [
+        {**row("x", name, place, 4), "speed": 1.25 * (1 + place * 1e-12) if name in "ab" else 1.0}
+        | {"energy_normalized": 0.5 - 0.3 * (name == "f"), "elided": 0.5 if name in "abcde" else 0.1}
+        for place, name in enumerate("abcdef")
+    ]
+    browser.open(write(contents("Ties", made), tmp_path / "ties.html"))
+    found = tiles(browser)
+    assert found["Fastest"] == "a, b / tie of 2 designs"
+    assert found["Least dynamic energy"] == "f"
+    assert found["Most MRF accesses elided"] == "a, b, c and 2 more / tie of 5 designs"
+    assert found["Highest occupancy"] == "all 6 designs"
+    assert [str(one.get_attribute("href")).partition("#")[2] for one in browser.all(".tiles li:nth-child(2) a")] == [
+        "design/a",
+        "design/b",
+    ]
+    assert browser.complaints() == []
 
 
 def test_it_is_printed_in_light_colours_at_the_width_of_the_paper(browser: Browser, page: Path) -> None:

@@ -31,7 +31,8 @@ function table(caption, columns, rows) {
     return head;
   });
   fill(rows);
-  return scrolling(caption, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body));
+  const said = el("caption", {}, el("span", {}, caption));
+  return scrolling(caption, el("table", {}, said, el("thead", {}, el("tr", {}, heads)), body));
 
   function sortBy(column, head) {
     order.down = order.column === column ? !order.down : isNumeric(column, rows);

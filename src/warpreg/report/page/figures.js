@@ -225,7 +225,9 @@ function heat() {
       colorbar: {
         orientation: "h",
         thickness: 10,
-        len: 0.4,
+        len: isNarrow() ? 1 : 0.4,
+        nticks: 5,
+        tickangle: 0,
         x: 0,
         xanchor: "left",
         y: 1,

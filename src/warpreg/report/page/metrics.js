@@ -145,6 +145,9 @@ function quantile(sorted, share) {
   return sorted[low] + (place - low) * (sorted[Math.ceil(place)] - sorted[low]);
 }
 
+/** Whether two values are the same but for rounding. */
+const isTie = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+
 /** Positive if a is the better value. */
 const compareValues = (name, a, b) => (METRICS[name].better === "lower" ? b - a : a - b);
 

@@ -61,15 +61,28 @@ function overviewTiles() {
     const groups = summaries(comparable(shown(), name).used, "design", name);
     if (!groups.length) return [];
     const best = groups.reduce((a, b) => (compareValues(name, b.mean, a.mean) > 0 ? b : a));
+    const tied = groups.filter((one) => isTie(one.mean, best.mean)).sort((a, b) => (a.label < b.label ? -1 : 1));
     return el(
       "li",
       {},
       el("span", { class: "what" }, METRICS[name].best),
       el("span", { class: "value" }, format(name, best.mean)),
-      viewLink("design", best.label),
+      ...namesOfTied(tied, groups.length),
       el("span", { class: "quiet" }, describeBaseline(name, state.baseline)),
     );
   });
+}
+
+const NAMED_TIES = 3;
+
+/** The designs that have the best mean: all by name, or the first with the number of the others. */
+function namesOfTied(tied, all) {
+  if (tied.length === all && all > 1) return [el("span", {}, `all ${count(all)} designs`)];
+  const named = tied.length > NAMED_TIES + 1 ? tied.slice(0, NAMED_TIES) : tied;
+  const links = named.flatMap((one, place) => [place ? ", " : "", viewLink("design", one.label)]);
+  const others = tied.length - named.length;
+  const tie = tied.length > 1 ? el("span", { class: "quiet" }, `tie of ${count(tied.length)} designs`) : null;
+  return [el("span", {}, ...links, others ? ` and ${count(others)} more` : ""), tie].filter(Boolean);
 }
 
 /** The means of each design in every measure. */

@@ -74,7 +74,7 @@ function pareto() {
       name,
       x: some.map((one) => one[state.x]),
       y: some.map((one) => one[state.y]),
-      text: some.map((one) => tick(one.label, 24)),
+      text: some.map((one) => tick(one.label, isNarrow() ? 14 : 24)),
       textposition: some.map((one) => (isCrowded(one) ? "bottom center" : "top center")),
       cliponaxis: false,
       customdata: some.map((one) => one.label),

@@ -11,9 +11,10 @@ function ranking() {
   const lead = el(
     "p",
     { class: "lead" },
-    "Each design against the next one: the ratio of their geometric means over workloads, with the interval of a " +
-      "bootstrap over workloads. “Unless” names each workload, machine, technology and option whose runs alone turn it, with the ratio there; “band” " +
-      "is an end of the technology’s band.",
+    "Each design against the next one: the ratio of their geometric means over workloads, with the 95% interval of a " +
+      "bootstrap over workloads, and from ten workloads on the share of resamples in which it is better. “Unless” " +
+      "names each workload, machine, technology and option whose runs alone turn it, with the ratio there; “band” is " +
+      "an end of the technology’s band.",
   );
   const note = el("p", { class: "note" }, "Over all finished runs; filters of other views do not apply.");
   return { title: "Ranking", nodes: [heading("Which design is better, and when not", lead), note, ...nodes], figures: [] };
@@ -51,7 +52,7 @@ const pairOf = (ranked, one, two) =>
 /** Interval, certainty and turning cases of the pair of a row. */
 const pairColumns = (of) => [
   {
-    title: "95% interval",
+    title: "Interval",
     value: (row) => of(row)?.interval[0] ?? null,
     show: (row) => (of(row) ? intervalText(of(row)) : "–"),
   },
