@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.codegen.random_code import LOGIC, PARAMETERS, PRODUCTS, SUMS, WORDS, filled
+from tests.codegen.random_code import GUARDED, LOGIC, PARAMETERS, PRODUCTS, SUMS, TEMPORARIES, WORDS, filled
 from tests.codegen.texts import REGISTERS
 
 FORMS = (*LOGIC, *SUMS, *PRODUCTS)
@@ -23,6 +23,7 @@ def text(seed: int) -> str:
         f"mul.wide.u32 %rd3, %r20, {4 * WORDS}; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;",
         *(f"ld.global.u32 %r{i}, [%rd4+{4 * i}];" for i in range(WORDS)),
         *(f"setp.lt.s32 %p{i}, %r{i}, %r{i + 1};" for i in range(4)),
+        *(f"add.s32 %r{i}, %r20, {i};" for i in TEMPORARIES),
     ]
     outer = _loop(rng, 0, _body(rng, 0) + (_loop(rng, 1, _body(rng, 1)) if rng.random() < 0.5 else []))
     lines += outer + _loop(rng, 2, _body(rng, 2))
@@ -34,6 +35,8 @@ def text(seed: int) -> str:
 
 def _body(rng: random.Random, number: int) -> list[str]:
     lines = [filled(rng, rng.choice(FORMS)) for _ in range(rng.choice((1, 3, 6, 24)))]
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        lines += rng.choice(GUARDED)(rng, FORMS)
     if rng.random() < 0.4:
         side = [filled(rng, rng.choice(FORMS)) for _ in range(9)]
         lines += [f"@%p{rng.randrange(4)} bra SIDE{number};", *side, f"SIDE{number}:"]
