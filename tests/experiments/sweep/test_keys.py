@@ -24,6 +24,8 @@ from warpreg.experiments.sweep import batch, found_rows
 from warpreg.experiments.sweep.batch import UNUSED, WITHOUT_EFFECT, Batch, Keys
 from warpreg.experiments.sweep.cells import Cell, Made
 from warpreg.ir.errors import WarpregError
+from warpreg.sass.choice import AS_RECORDED, TraceChoice
+from warpreg.sass.selection import Selection
 from warpreg.simt import Record
 from warpreg.timing import Sample
 
@@ -41,7 +43,19 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "design": "rfc-lrf",
         "values": (("entries", 5),),
     },
-    Made: {"workload": "reduction", "size": "small", "seed": 2, "choice": dataclasses.replace(CHOICE, rotate=1)},
+    Made: {
+        "workload": "reduction",
+        "size": "small",
+        "seed": 2,
+        "choice": dataclasses.replace(CHOICE, rotate=1),
+        "reading": TraceChoice(binary_version=80),
+    },
+    TraceChoice: {
+        "unknown_opcodes": "alu",
+        "binary_version": 70,
+        "kernels": Selection(((1, 2),)),
+        "blocks": Selection(((0, 3),)),
+    },
     CompileChoice: {
         "max_registers": 32,
         "schedule": False,
@@ -52,6 +66,9 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "latencies": "v100",
         "address_bits": 32,
         "rotate": 8,
+        "include": ("headers",),
+        "define": ("N=4",),
+        "arch": "sm_90",
     },
     Replayed: {"suspend": "static"},
     Timed: {"sample": Sample(), "mode": "interpreted", "cold": True, "copies": True, "threads": 2},
@@ -67,12 +84,19 @@ def key_of(cell: Cell, *, unchecked: bool = False) -> str:
 
 
 USUAL: Mapping[type, Any] = {
-    Cell: BASE, Made: MADE, CompileChoice: CHOICE, Replayed: Replayed(), Timed: Timed(), Sample: Sample()
-}  # fmt: skip
+    Cell: BASE,
+    Made: MADE,
+    CompileChoice: CHOICE,
+    TraceChoice: AS_RECORDED,
+    Replayed: Replayed(),
+    Timed: Timed(),
+    Sample: Sample(),
+}
 IN_A_CELL: Mapping[type, Callable[[Any], Cell]] = {
     Cell: lambda cell: cell,
     Made: lambda made: dataclasses.replace(BASE, made=made),
     CompileChoice: lambda choice: dataclasses.replace(BASE, made=dataclasses.replace(MADE, choice=choice)),
+    TraceChoice: lambda reading: dataclasses.replace(BASE, made=dataclasses.replace(MADE, reading=reading)),
     Replayed: lambda how: dataclasses.replace(BASE, how=how),
     Timed: lambda how: dataclasses.replace(BASE, how=how),
     Sample: lambda sample: dataclasses.replace(BASE, how=Timed(sample)),
@@ -407,10 +431,10 @@ OTHER_COMPARED: Mapping[type, Mapping[str, Any]] = {
         "choice": dataclasses.replace(CHOICE, schedule=False),
         "record": Record(path=True, addresses=True),
         "max_instructions": 1_000_000,
-        "unknown_opcodes": "alu",
+        "reading": TraceChoice("alu"),
     },
 }
-UNKEPT = ("max_instructions", "unknown_opcodes")
+UNKEPT = ("max_instructions",)
 NO_EFFECT = ("record",)
 
 

@@ -82,7 +82,10 @@ class Included:
 
 
 def included(text: str, folder: Path, include: Sequence[str]) -> Included:
-    """The headers of a source in ``folder`` and all that they include, whatever the conditions around directives."""
+    """The headers of a source in ``folder`` and all that they include, whatever the conditions around directives.
+
+    A name in angle brackets is looked for beside the file, too: one header too many does no harm.
+    """
     files: dict[Path, bytes] = {}
     missing: dict[str, None] = {}
     is_whole = True
@@ -94,7 +97,7 @@ def included(text: str, folder: Path, include: Sequence[str]) -> Included:
                 is_whole = False
                 continue
             name = (quoted or angled).decode(errors="replace")
-            places = [*([place] if quoted else []), *map(Path, include)]
+            places = [place, *map(Path, include)]
             found = next(_existing(name, places), None)
             if found is None:
                 missing[name] = None
