@@ -95,6 +95,8 @@ def plan_reads(state, program, warp, pc, plan):
     state.fresh[warp, 1, 2] = 0
     for lane in range(32):
         count(plan, LANES, (plan.mask >> lane) & 1)
+    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+        read(plan, operand, MRF)
 @hook
 def warp_end(state, program, warp, plan):
     count(plan, ENDS, state.scale * state.table[1])
