@@ -39,6 +39,7 @@ from warpreg.codegen.verify import verify
 from warpreg.ir.compile_observer import compile_step, compiling
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.jit.collector_pause import collector_paused
 
 VERIFY_EACH = "WARPREG_VERIFY_EACH"
 """The environment variable that has every pass verified."""
@@ -93,7 +94,7 @@ def translate(
 ) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` in architected registers: `build_kernel` and `compile` in one."""
     options = options or CompileOptions()
-    with compiling(kernel_name):
+    with collector_paused(), compiling(kernel_name):
         return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
 
 
