@@ -107,7 +107,7 @@ class Line:
         self._progress: Progress | None = None
 
     def show(self, text: str) -> None:
-        from warpreg.cli.output import spinner
+        from warpreg.cli.spinner import spinner
 
         if self._progress is None:
             self._progress = spinner()

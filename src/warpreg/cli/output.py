@@ -205,6 +205,8 @@ def steps(total: int | None = None) -> Iterator[Steps]:
     if not Console(stderr=True).is_terminal:
         yield Steps()
         return
+    from warpreg.cli.spinner import spinner
+
     progress = spinner(total)
     timer = threading.Timer(PATIENCE_S, progress.start)
     timer.daemon = True
@@ -217,18 +219,3 @@ def steps(total: int | None = None) -> Iterator[Steps]:
         timer.cancel()
         timer.join()
         progress.stop()
-
-
-def spinner(total: int | None = None) -> Progress:
-    """A line of the error stream for one task, with a bar if the number of its steps is known; not started."""
-    from rich import progress as rich
-
-    return rich.Progress(
-        rich.SpinnerColumn(),
-        rich.TextColumn("{task.description}"),
-        *([rich.BarColumn(), rich.TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
-        rich.TimeElapsedColumn(),
-        *([rich.TextColumn("left:"), rich.TimeRemainingColumn()] if total else []),
-        console=Console(stderr=True),
-        transient=True,
-    )
