@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 import warpreg
+from warpreg.cli import compile_progress
 from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
 
 COMMANDS = {
@@ -97,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
-    with _own_warnings_as_messages():
+    with _own_warnings_as_messages(), compile_progress.shown():
         return _run(arguments)
 
 

@@ -189,6 +189,18 @@ def _placement(size: str, as_json: bool) -> None:
     output.print_tables([output.table(rows, list(rows[0]), "Seconds of processor time")])
 
 
+def _large(size: str, as_json: bool) -> None:
+    from warpreg.experiments.bench.large_kernels import large_kernels
+
+    with output.steps() as progress:
+        measured = large_kernels(size, progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    rows = measured["kernels"]
+    output.print_tables([output.table(rows, list(rows[0]), "Microseconds of processor time per PTX instruction")])
+
+
 def _checks(size: str, as_json: bool) -> None:
     from warpreg.experiments.bench.checks import checks
 
@@ -235,7 +247,7 @@ def _edit(size: str, as_json: bool) -> None:
 
 SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
-    "placement": _placement, "checks": _checks, "edit": _edit, "growth": _growth,
+    "placement": _placement, "checks": _checks, "edit": _edit, "large": _large, "growth": _growth,
 }  # fmt: skip
 COMPILER, RUNS = "compiler", "accelsim-runs"
 
@@ -289,6 +301,7 @@ def command(
     checks     cost of the checks in the hooks of design files
     edit       time to compile after an edit of a design
     placement  time to compile the operand placements of the suite
+    large      time to compile an instruction of a large kernel, over that of a small one; takes two minutes
     growth     cost and memory by length of a run, size of a kernel and number of SMs; takes half an hour
     accelsim   cycles compared with those of Accel-Sim on twelve traces
     accelsim-runs  the same for exported runs of twelve workloads of several launches

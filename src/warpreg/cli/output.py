@@ -20,7 +20,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from warpreg.cli.compile_progress import CompileProgress
 from warpreg.cli.table_parts import measured, parts
+from warpreg.ir.compile_observer import observed
 from warpreg.ir.errors import WarpregError
 
 if TYPE_CHECKING:
@@ -197,6 +199,14 @@ class Steps:
         """Report the finished fraction of the current launch, from 0 to 1."""
         self._describe(f"{self._doing} {done:4.0%}")
 
+    def show(self, text: str) -> None:
+        """Show a part of the current step in its place; the kernel that is compiled."""
+        self._describe(text)
+
+    def hide(self) -> None:
+        """Show the current step again."""
+        self._describe(self._doing)
+
     def done(self, number: int = 1) -> None:
         """Count steps as finished."""
         if self._progress is not None and self._task is not None:
@@ -209,27 +219,21 @@ class Steps:
 
 @contextmanager
 def steps(total: int | None = None) -> Iterator[Steps]:
-    """Progress over ``total`` steps, or a spinner if the number is not known."""
-    stream = Console(stderr=True)
-    if not stream.is_terminal:
+    """Progress over ``total`` steps, or a spinner if the number is not known; a step names the kernel that it compiles
+    for long."""
+    if not Console(stderr=True).is_terminal:
         yield Steps()
         return
-    from rich import progress as rich
+    from warpreg.cli.spinner import spinner
 
-    progress = rich.Progress(
-        rich.SpinnerColumn(),
-        rich.TextColumn("{task.description}"),
-        *([rich.BarColumn(), rich.TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
-        rich.TimeElapsedColumn(),
-        *([rich.TextColumn("left:"), rich.TimeRemainingColumn()] if total else []),
-        console=stream,
-        transient=True,
-    )
+    progress = spinner(total)
     timer = threading.Timer(PATIENCE_S, progress.start)
     timer.daemon = True
     timer.start()
+    shown = Steps(progress, total)
     try:
-        yield Steps(progress, total)
+        with observed(CompileProgress(shown)):
+            yield shown
     finally:
         timer.cancel()
         timer.join()

@@ -36,8 +36,10 @@ from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 from warpreg.codegen.unroll import UnrollLoops
 from warpreg.codegen.verify import verify
+from warpreg.ir.compile_observer import compile_step, compiling
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.jit.collector_pause import collector_paused
 
 VERIFY_EACH = "WARPREG_VERIFY_EACH"
 """The environment variable that has every pass verified."""
@@ -92,7 +94,8 @@ def translate(
 ) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` in architected registers: `build_kernel` and `compile` in one."""
     options = options or CompileOptions()
-    return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
+    with collector_paused(), compiling(kernel_name):
+        return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
 
 
 def build_for(module: Module, kernel_name: str, options: CompileOptions) -> Kernel:
@@ -117,6 +120,7 @@ def compile(kernel: Kernel, options: CompileOptions | None = None, *, verify_eac
     virtual = kernel
     for stage in stages(kernel, options or CompileOptions(), verify_each=verify_each):
         kernel = stage.kernel
+    compile_step("verify")
     verify(kernel, virtual)
     return kernel
 
@@ -145,6 +149,7 @@ def stages(kernel: Kernel, options: CompileOptions, *, verify_each: bool = False
     if verify_each:
         verify(kernel, stage="build")
     for step in passes_of(options):
+        compile_step(type(step).__name__)
         stage = Stage(type(step).__name__, kernel, step.run(kernel))
         if verify_each and stage.is_changed:
             verify(stage.kernel, kernel, stage=stage.name)

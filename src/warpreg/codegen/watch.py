@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpreg.codegen.options import PTX, CompileOptions
-from warpreg.codegen.pipeline import build_for, passes_of, stages
+from warpreg.codegen.pipeline import Stage, build_for, passes_of, stages
+from warpreg.ir.compile_observer import compiling
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
@@ -60,10 +61,18 @@ def snapshots(
 ) -> Iterator[Snapshot]:
     """The kernel after each run of the pass ``wanted``, or after every pass.  Raises UnknownNameError."""
     wanted = chosen(wanted)
-    kernel = build_for(module, kernel_name, options)
+    with compiling(kernel_name):
+        kernel = build_for(module, kernel_name, options)
     if wanted in (ALL, BUILD):
         yield Snapshot(BUILD, kernel)
-    for stage in stages(kernel, options, verify_each=verify_each):
+    following = stages(kernel, options, verify_each=verify_each)
+    while stage := _next(following, kernel_name):
         name = kebab(stage.name)
         if wanted in (ALL, name):
             yield Snapshot(name, stage.kernel, stage.is_changed)
+
+
+def _next(following: Iterator[Stage], kernel_name: str) -> Stage | None:
+    """The next stage; nothing is reported as being compiled while a caller prints the last one."""
+    with compiling(kernel_name):
+        return next(following, None)

@@ -9,6 +9,7 @@ from warpreg.analysis.accesses import accesses
 from warpreg.codegen.regalloc.allocation_units import Unit, predicate_units
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.regalloc.spill import spill_predicates
+from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 
 
@@ -69,6 +70,38 @@ def test_a_guard_is_reloaded_once_its_predicate_is_written(change: str, changed:
     fresh = reload.split()[1].rstrip(",")
     assert not any(fresh in line for line in lines[:-3])
     assert (reload, store) == (f"setp.ne.u32 {fresh}, %p1.bits, 0", f"@{fresh} st.shared.u32 [%r7], %r2")
+
+
+def test_a_guarded_write_reloads_an_old_value_only_where_it_is_needed() -> None:
+    """Both stores read what the write under %p2 left: the second one under the same guard, the first one not."""
+    needed = "@%p2 setp.lt.s32 %p1, %r1, %r2; @%p1 st.shared.u32 [%r7], %r1; ret;"
+    assert spilled(needed).splitlines()[:2] == [
+        "setp.ne.u32 %p1.t0, %p1.bits, 0",
+        "@%p2 setp.lt.s32 %p1.t0, %r1, %r2",
+    ]
+    only_there = "@%p2 setp.lt.s32 %p1, %r1, %r2; @%p2 or.pred %p3, %p1, %p4; @%p3 st.shared.u32 [%r7], %r1; ret;"
+    assert spilled(only_there) == text("""
+        @%p2 setp.lt.s32 %p1.t0, %r1, %r2
+        selp.b32 %p1.bits, 1, 0, %p1.t0
+        setp.ne.u32 %p1.t1, %p1.bits, 0
+        @%p2 or.pred %p3, %p1.t1, %p4
+        @%p3 st.shared.u32 [%r7], %r1
+        ret
+    """)
+
+
+def test_a_predicate_that_is_defined_under_a_guard_alone_can_be_spilled() -> None:
+    """Eight predicates for seven registers: the last one has the fewest accesses, and no value before its first."""
+    compared = "".join(f"setp.eq.s32 %p{i}, %r1, {i};" for i in range(7))
+    used = "".join(f"@%p{i} st.shared.u32 [{4 * i}], %r1; @!%p{i} st.shared.u32 [{4 * i}], %r2;" for i in range(7))
+    under = "@%p0 setp.lt.s32 %p7, %r1, %r2;"
+    program = kernel(
+        f"mov.u32 %r1, 1; mov.u32 %r2, 2; {compared}{under}{used} @%p0 selp.b32 %r3, %r1, %r2, %p7;"
+        "@%p0 st.shared.u32 [0], %r3; ret;"
+    )
+    allocated = AllocateRegisters().run(program)
+    verify(allocated, program)
+    assert "selp.b32" in [i.full_opcode for i in allocated.instructions() if not i.guard]
 
 
 def test_a_value_that_a_deep_loop_reads_is_not_the_one_to_spill() -> None:

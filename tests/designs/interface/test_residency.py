@@ -70,7 +70,7 @@ def test_half_of_the_register_file_for_every_design(name: str) -> None:
     blocks = []
     for machine in (FERMI, gpu.load("regmutex-gtx480-half")):
         registers = machine.warp_registers
-        refill = machine.pipes["ctrl"].latency
+        refill = machine.control_cycles
         sizes = {"physical": registers, "vectors": registers, "banks": machine.register_file.banks, "refill": refill}
         chosen = {spec.name: sizes[spec.name] for spec in design.parameters if spec.name in sizes}
         place = design.room(design.configure(**chosen), program_table(kernel), machine, Launch(256), kernel)

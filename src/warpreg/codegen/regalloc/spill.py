@@ -1,17 +1,19 @@
 """Spills chosen values to memory, rematerializes them, or (predicates) keeps them in a register as 0 or 1.
 
 Each access uses its own short-lived register; a predicate that guards several instructions of a block is reloaded once.
-A guarded definition changes only some threads, so the old value is reloaded first and the merged value stored.
+A guarded definition changes only some threads, so the old value, if still needed, is reloaded first and the merged
+value stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.definitions import single_definitions
+from warpreg.analysis.liveness import liveness
 from warpreg.codegen.build.address_layout import align
 from warpreg.codegen.machine.legality import BANK_SPECIALS
 from warpreg.codegen.machine.operand_rewriting import rename_registers
@@ -140,13 +142,18 @@ class _Rewriter:
         self.serial = len(self.temporaries)
 
     def run(self, kernel: Kernel) -> Kernel:
+        live = liveness(kernel)
+        names = live.accesses.cells.names
         bodies: dict[int, list[Instruction]] = {}
         for block in kernel.blocks:
             self.present.clear()
-            bodies[block.index] = [new for old in block.instructions for new in self._visit(old)]
+            merged = [{names[cell] for cell in cells} for cells in live.merged(block.index)]
+            pairs = zip(block.instructions, merged, strict=True)
+            bodies[block.index] = [new for old, kept in pairs for new in self._visit(old, kept)]
         return with_blocks(kernel, bodies)
 
-    def _visit(self, instruction: Instruction) -> tuple[Instruction, ...]:
+    def _visit(self, instruction: Instruction, merged: Set[str]) -> tuple[Instruction, ...]:
+        """Its replacement; ``merged``: the registers that it writes and whose old value some thread still needs."""
         read = {r.name: r for r in instruction.used if r.name in self.homes}
         written = {r.name: r for r in instruction.defined if r.name in self.homes}
         if not read and not written:
@@ -156,8 +163,7 @@ class _Rewriter:
             if short is not None:
                 self._forget(written)
                 return short
-        if instruction.guard:
-            read = {**written, **read}
+        read = {**{name: register for name, register in written.items() if name in merged}, **read}
         known = {n: self.present[n] for n in read if n in self.present and n not in written}
         fresh = {name: self._temporary(register) for name, register in {**read, **written}.items() if name not in known}
         before = [self.homes[name].fetch(fresh[name], instruction) for name in read if name not in known]

@@ -1,8 +1,8 @@
 """Small random kernels for checks of designs, and the same failure on a smaller kernel.
 
 A program is a tuple of statements on a few registers, which end in stores.  It has what register files find hard: wide
-operands, guards, lanes that diverge and meet again, loops that lanes leave at different times, loads, and instructions
-of the shared datapath.  Threads read a buffer of `WORDS` words and write another one.
+operands, guards whose predicates change, lanes that diverge and meet again, loops that lanes leave at different times,
+loads, and instructions of the shared datapath.  Threads read a buffer of `WORDS` words and write another one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from warpreg import simt
 
-REGISTERS = {"r": 6, "w": 2}
-"""Registers of a program: 32-bit ones, and 64-bit ones."""
+REGISTERS = {"r": 6, "w": 2, "q": 2}
+"""Registers of a program: 32-bit ones, 64-bit ones, and predicates."""
 WORDS = 32
 THREADS = 64
 STATEMENTS = 24
@@ -30,6 +30,10 @@ SIMPLE: Mapping[str, tuple[str, str]] = {
     "mad": ("rrrr", "mad.lo.u32 %{0}, %{1}, %{2}, %{3};"),
     "reciprocal": ("rr", "rcp.approx.f32 %{0}, %{1};"),
     "guarded": ("rrr", "setp.lt.u32 %p, %{1}, %{2};\n@%p add.u32 %{0}, %{1}, %{2};"),
+    "test": ("qrr", "setp.lt.u32 %{0}, %{1}, %{2};"),
+    "guarded test": ("qqrr", "@%{1} setp.ge.u32 %{0}, %{2}, %{3};"),
+    "if true": ("rqr", "@%{1} add.u32 %{0}, %{2}, 1;"),
+    "if false": ("rqr", "@!%{1} xor.b32 %{0}, %{2}, 3;"),
     "widen": ("wrr", "mul.wide.u32 %{0}, %{1}, %{2};"),
     "add wide": ("www", "add.u64 %{0}, %{1}, %{2};"),
     "narrow": ("rw", "cvt.u32.u64 %{0}, %{1};"),
@@ -41,6 +45,8 @@ SIMPLE: Mapping[str, tuple[str, str]] = {
     "store wide": ("w", "st.global.u64 [%out], %{0};"),
 }
 """By kind: the registers that it names, its result first, and its PTX."""
+BEGIN = {"r": "mov.u32 %{0}, %tid.x;", "w": "cvt.u64.u32 %{0}, %me;", "q": "setp.lt.u32 %{0}, %me, 20;"}
+"""The first value of a register, by its kind."""
 BRANCH, LOOP = "if", "loop"
 WEIGHTS = {"load": 2, "store": 2, "guarded": 2, BRANCH: 2, LOOP: 1}
 
@@ -82,10 +88,10 @@ def _one(rng: random.Random, kind: str, depth: int) -> Statement:
 
 
 def ptx(program: Program) -> str:
-    """The kernel as PTX.  Registers that it names begin as the index of the thread."""
+    """The kernel as PTX.  Registers that it names begin as the index of the thread, predicates as true in the first."""
     lines = [line for one in _all(program) for line in one.registers]
     named = sorted(dict.fromkeys(lines))
-    begin = [f"mov.u32 %{one}, %tid.x;" if one[0] == "r" else f"cvt.u64.u32 %{one}, %me;" for one in named]
+    begin = [BEGIN[one[0]].format(one) for one in named]
     code = ["ld.param.u64 %in, [in];", "ld.param.u64 %out, [out];", "mov.u32 %me, %tid.x;", *begin]
     code += [*_lines(program, itertools.count()), "ret;"]
     return "\n".join(
@@ -93,7 +99,7 @@ def ptx(program: Program) -> str:
             ".version 8.0", ".target sm_80", ".address_size 64",
             f".visible .entry {KERNEL}(.param .u64 in, .param .u64 out)", "{",
             f".reg .b32 %me, %i, %n<999>, %r<{REGISTERS['r']}>;", f".reg .b64 %in, %out, %a, %w<{REGISTERS['w']}>;",
-            ".reg .pred %p;", *code, "}", "",
+            f".reg .pred %p, %q<{REGISTERS['q']}>;", *code, "}", "",
         )
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from warpreg import codegen, ptx
 from warpreg.cache import store
 from warpreg.cache.identity import spelled
 from warpreg.codegen import CompileOptions
+from warpreg.ir.compile_observer import compile_step, compiling
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.jit.collector_pause import collector_paused
@@ -35,7 +36,9 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
             kernel = codegen.translate(module, name, options) if options else codegen.build_kernel(module, name)
             from warpreg.simt.kernel.compile_image import compile_image  # not imported if the kernel is in the cache
 
-            image = compile_image(kernel, record)
+            with compiling(name):
+                compile_step("native code")
+                image = compile_image(kernel, record)
             store.write(KIND, key, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 
