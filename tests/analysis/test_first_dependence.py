@@ -30,6 +30,11 @@ def test_each_result_is_waited_for_by_itself() -> None:
     assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS, 3: Start.WAITS}
 
 
+def test_an_overwrite_waits_like_a_read_and_only_the_first_access_does() -> None:
+    code = kernel([LOAD, OTHER, op("mov.b32", r(1), 3), USE])
+    assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS}
+
+
 def test_where_paths_meet_the_next_dependence_may_be_the_first() -> None:
     code = kernel(
         [LOAD, BRANCH],

@@ -9,7 +9,7 @@ from tests.analysis.programs import NAMES, PREDICATES, add, kernel, programs, se
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.definitions import single_definitions
-from warpreg.analysis.liveness import liveness
+from warpreg.analysis.liveness import exposed_at_entry, liveness
 from warpreg.analysis.pressure import pressure
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -78,6 +78,25 @@ def test_a_guard_whose_predicate_is_written_is_another_guard(between: list[Instr
     assert "a" in names_live_in(kernel([[]], {0: body}), 0)
 
 
+@pytest.mark.parametrize("other", ["", "!p", "flag"])
+@pytest.mark.parametrize("comes_first", [True, False])
+def test_another_reader_under_no_guard_or_another_one_needs_the_old_value(other: str, comes_first: bool) -> None:
+    reads = [add("b", "a", when=other), add("c", "a", when="p")]
+    body = [add("a", when="p"), *(reads if comes_first else reads[::-1])]
+    assert "a" in names_live_in(kernel([[]], {0: body}), 0)
+
+
+def test_a_reader_in_another_block_needs_the_old_value() -> None:
+    body = {0: [add("a", when="p"), add("b", "a", when="p")], 1: [add("c", "a", when="p")]}
+    assert "a" in names_live_in(kernel([[1], []], body), 0)
+
+
+def test_a_guarded_definition_counts_as_one_for_what_is_read_undefined() -> None:
+    """Threads for which p does not hold read a undefined; compilers emit that where they do not use it."""
+    program = kernel([[]], {0: [add("a", when="p"), add("b", "a"), add("c", "d")]})
+    assert liveness(program).names(exposed_at_entry(program)) == ["d", "p"]
+
+
 def test_a_predicate_written_outside_definition_and_reads_does_not_matter() -> None:
     body = [setp("p", "c"), add("a", when="p"), add("b", "a", when="p"), setp("p", "c"), add("d", when="p")]
     assert "a" not in names_live_in(kernel([[]], {0: body}), 0)
@@ -119,6 +138,12 @@ def test_what_is_written_once_and_sure_is_single() -> None:
     single = single_definitions(kernel([[]], {0: body}))
     assert set(single.defining) == {"a"}
     assert single.reads["a"] == 2
+
+
+def test_what_is_written_and_read_under_one_guard_is_not_single() -> None:
+    """Nothing needs a value of c from before, yet c is the sum only where p holds."""
+    single = single_definitions(kernel([[]], {0: [add("a"), add("c", "a", when="p"), add("b", "c", when="p")]}))
+    assert set(single.defining) == {"a"}
 
 
 def test_analyses_are_computed_once() -> None:

@@ -34,6 +34,7 @@ def _divergent_groups(b: Builder) -> None:
 _COMPUTING: list[tuple[Statement, float]] = [
     (straight.arithmetic, 12), (straight.carry_chain, 0.6), (straight.pack, 1.2), (straight.copy, 1.2),
     (straight.constant, 1.2), (straight.special, 0.5), (straight.video_instruction, 1.2),
+    (straight.under_one_guard, 0.8), (straight.covered, 0.4),
 ]  # fmt: skip
 """What device functions do."""
 _STRAIGHT: list[tuple[Statement, float]] = [

@@ -152,6 +152,30 @@ def copy(b: Builder) -> None:
     b.emit(f"mov.{name} {to}, {source}", b.guard())
 
 
+def under_one_guard(b: Builder) -> None:
+    """A register written and read under one guard, whose predicate may be written in between, guarded or not."""
+    b.features.add("redefined guards")
+    p, t = b.register("pred"), b.temporary("b32")
+    guard = f"@{'!' if b.chance(0.4) else ''}{p}"
+    b.emit(f"mov.b32 {t}, {b.register('b32')}")
+    b.emit(f"add.s32 {t}, {b.register('b32')}, {b.register('b32')}", guard)
+    if b.chance(0.6):
+        q = b.register("pred")
+        change = b.rng.choice(
+            [f"setp.lt.s32 {p}, {t}, {b.register('b32')}", f"xor.pred {p}, {p}, {q}", f"mov.pred {p}, {q}"]
+        )
+        b.emit(change, b.rng.choice(["", guard, f"@{q}", f"@!{q}"]))
+    b.emit(f"xor.b32 {b.register('b32')}, {t}, {b.register('b32')}", guard)
+
+
+def covered(b: Builder) -> None:
+    """A register that two instructions under opposite guards write, and that is then read."""
+    p, t = b.register("pred"), b.temporary("b32")
+    for guard in (f"@{p}", f"@!{p}"):
+        b.emit(f"sub.s32 {t}, {b.register('b32')}, {b.register('b32')}", guard)
+    b.emit(f"add.s32 {b.register('b32')}, {t}, {b.register('b32')}", b.guard())
+
+
 def constant(b: Builder) -> None:
     """Set a register to a constant; what follows often computes on constants alone."""
     declared = b.rng.choice(["b16", "b32", "b32", "b64", "f32", "f64"])

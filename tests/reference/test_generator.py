@@ -16,6 +16,7 @@ REQUIRED = (
     "atomics", "shared", "local", "constants", "vectors", "branch tables", "unstructured", "jumps out of loops",
     "shuffle",
     "vote", "divergent vote", "carry", "approximate", "ftz", "generic addresses", "divergent loops",
+    "redefined guards",
 )  # fmt: skip
 
 

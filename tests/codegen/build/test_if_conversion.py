@@ -58,6 +58,23 @@ def test_a_copy_at_the_end_of_an_alternative_goes() -> None:
     assert found.splitlines()[0] == "@!%p1 ld.shared.u32 %r2, [%r7]"
 
 
+def test_a_move_whose_source_is_written_before_the_other_one_is_not_selected() -> None:
+    """``%r1`` is the old ``%r8`` where %p1 holds; a select behind the sum would read the new one."""
+    arms = "@%p1 bra A; mov.u32 %r1, %r9; bra J; A: mov.u32 %r1, %r8; add.s32 %r8, %r8, 1;"
+    found = after(f"{arms} J: st.shared.u32 [%r7], %r1; st.shared.u32 [%r7+4], %r8; ret;")
+    assert found.splitlines()[:3] == ["mov.u32 %r1, %r8", "@%p1 add.s32 %r8, %r8, 1", "@!%p1 mov.u32 %r1, %r9"]
+
+
+def test_the_first_alternative_leaves_what_the_second_one_reads() -> None:
+    """``%r1`` is dead behind both, and the second alternative reads what it was before the first."""
+    arms = "@%p1 bra A; add.s32 %r2, %r1, 5; bra J; A: add.s32 %r1, %r8, 1; add.s32 %r2, %r1, %r9;"
+    found = after(f"{arms} J: st.shared.u32 [%r7], %r2; ret;").splitlines()[:3]
+    assert found in (
+        ["@%p1 add.s32 %r1, %r8, 1", "@%p1 add.s32 %r2, %r1, %r9", "@!%p1 add.s32 %r2, %r1, 5"],
+        ["add.s32 %r2, %r1, 5", "add.s32 %r1, %r8, 1", "@%p1 add.s32 %r2, %r1, %r9"],
+    )
+
+
 LONG = "".join(f"add.s32 %r{i}, %r{i}, 1;" for i in range(10, 18))
 
 

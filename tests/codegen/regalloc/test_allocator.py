@@ -79,6 +79,22 @@ def test_a_register_in_two_groups_is_copied() -> None:
     """)
 
 
+def test_a_guarded_load_into_a_second_group_keeps_the_old_values_of_other_threads() -> None:
+    """The copies that the load writes begin as the registers, which threads without the guard keep."""
+    body = "st.shared.v2.u32 [%r3], {%r1, %r2}; @%p1 ld.global.v2.u32 {%r2, %r1}, [%rd1];"
+    assert after(IsolateVectors(), f"{body} st.shared.u32 [%r3], %r1; st.shared.u32 [%r3+4], %r2;") == text("""
+        st.shared.v2.u32 [%r3], {%r1, %r2}
+        mov.b32 %r2.v0, %r2
+        mov.b32 %r1.v1, %r1
+        @%p1 ld.global.v2.u32 {%r2.v0, %r1.v1}, [%rd1]
+        mov.b32 %r2, %r2.v0
+        mov.b32 %r1, %r1.v1
+        st.shared.u32 [%r3], %r1
+        st.shared.u32 [%r3+4], %r2
+        ret
+    """)
+
+
 def test_the_move_of_a_loop_variable_is_coalesced_away() -> None:
     body = (
         "mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; L: add.s32 %r2, %r2, 32; "

@@ -198,9 +198,8 @@ class _Rewriter:
             self.present[guard.register.name] = fresh[guard.register.name]
 
     def _forget(self, written: Mapping[str, Register]) -> None:
-        """A write invalidates reloaded guards of the same location."""
-        changed = [self.homes[name] for name in written]
-        self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
+        """A write invalidates a reloaded guard; others of the same location are dead."""
+        self.present = {name: register for name, register in self.present.items() if name not in written}
 
     def _temporary(self, register: Register) -> Register:
         name = f"{register.name}.t{self.serial}"
