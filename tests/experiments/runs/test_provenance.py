@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import warpreg
 from warpreg.experiments.runs.profile import added, register_profile
 from warpreg.experiments.runs.provenance import code_version
-from warpreg.experiments.runs.run import RunError, find_workload, run_workload
+from warpreg.experiments.runs.run import CompileChoice, RunError, find_workload, run_workload
 from warpreg.simt import Record
 
 
@@ -36,3 +37,10 @@ def test_profiles_add_up() -> None:
     assert one.warp_instructions == run.warp_instructions
     assert two.values == 2 * one.values
     assert two.reads_per_instruction == one.reads_per_instruction
+
+
+def test_options_of_a_run_are_those_that_are_read_back_and_give_the_choice_again() -> None:
+    choice = CompileChoice(banks=4, include=("headers",), define=("N=4", "M"))
+    kept = json.loads(json.dumps({"size": "tiny", "seed": 1, **choice.as_dict()}))
+    assert kept == {"size": "tiny", "seed": 1, **choice.as_dict()}
+    assert CompileChoice.of_run(kept) == choice

@@ -211,7 +211,16 @@ class CompileChoice:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """The options as values of JSON, equal to those that are read back."""
+        given = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+
+    @classmethod
+    def of_run(cls, options: Mapping[str, Any]) -> CompileChoice:
+        """The choice among the options of a run, what `as_dict` has put there; others are not the compiler's."""
+        named = {one.name: options[one.name] for one in dataclasses.fields(cls) if one.name in options}
+        given: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in named.items()}
+        return cls(**given)
 
 
 AS_COMPILED = CompileChoice()

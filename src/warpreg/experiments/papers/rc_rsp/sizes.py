@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +21,6 @@ class AtSize:
     def __call__(self, run: Run) -> Any:
         if SIZES.index(self.size) >= SIZES.index(run.options["size"]):
             return None
-        options = {field.name: run.options[field.name] for field in dataclasses.fields(CompileChoice)}
+        choice = CompileChoice.of_run(run.options)
         workload = find_workload(run.name)
-        return self.measure(
-            run_workload(workload, self.size, run.options["seed"], CompileChoice(**options), EVERYTHING)
-        )
+        return self.measure(run_workload(workload, self.size, run.options["seed"], choice, EVERYTHING))

@@ -17,7 +17,6 @@ import functools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import load
@@ -114,9 +113,7 @@ def fitting(run: Run, machine: Machine) -> Run:
 
 def compiled_for(run: Run, registers: int) -> Run:
     """The workload of a run, with the same options but for the registers of a thread."""
-    names = {field.name for field in dataclasses.fields(CompileChoice)}
-    values: dict[str, Any] = {name: value for name, value in run.options.items() if name in names}
-    choice = dataclasses.replace(CompileChoice(**values), max_registers=registers)
+    choice = dataclasses.replace(CompileChoice.of_run(run.options), max_registers=registers)
     return _run(run.name, str(run.options["size"]), int(run.options["seed"]), choice)
 
 
