@@ -16,6 +16,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options, given_options
 from warpreg.cli.options import json_option, processes_option
 from warpreg.experiments.papers.by_code import as_dict, by_code
+from warpreg.experiments.papers.complete import complete, steps_of
 from warpreg.experiments.papers.reproduction import (
     PAPERS,
     code_of,
@@ -24,9 +25,9 @@ from warpreg.experiments.papers.reproduction import (
     measure,
     paper_module,
     reproduced,
-    summed,
 )
 from warpreg.experiments.papers.shown import ALL, compare, workloads_under
+from warpreg.experiments.papers.summary import summed
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.study import Study
 
@@ -68,6 +69,12 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
     metavar="NAME",
     help="Measure this code of the paper, which the compiler options change; all: each of its codes. Default: its own.",
 )
+@click.option(
+    "--pages",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Measure results, ablations and codes; write a page per paper with figures, and a page that sums up all.",
+)
 @compile_options
 @json_option
 def command(
@@ -79,6 +86,7 @@ def command(
     fresh: bool,
     ablation: str | None,
     code: str | None,
+    pages: Path | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -94,10 +102,15 @@ def command(
     warpreg reproduce rc-rsp --figures out
     warpreg reproduce orf-lrf --ablation lrf-for-all --size tiny
     warpreg reproduce orf-lrf --code all --size tiny
+    warpreg reproduce --pages out --size tiny
     """
     chosen = papers or tuple(PAPERS)
     for paper in chosen:
         paper_module(paper)
+    if pages is not None:
+        _refuse_beside_pages(names, folder, ablation, code, fresh, as_json)
+        _write_pages(chosen, size, processes, pages)
+        return
     selected = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]
     for name in selected:
         workloads.find(name)
@@ -111,7 +124,7 @@ def command(
     rows: list[dict[str, object]] = []
     for paper in chosen:
         options = _options(paper, code)
-        with _progress(paper, len(selected or paper_module(paper).WORKLOADS)) as finished:
+        with _progress(f"{paper}: ", len(selected or paper_module(paper).WORKLOADS)) as finished:
             found = measure(paper, size, selected, options, processes, finished, keep=not fresh)
         for name, reason in found.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
@@ -200,18 +213,39 @@ def _print_ablation(
         output.print_tables([output.table(rows, ABLATED)])
 
 
+def _refuse_beside_pages(*given: object) -> None:
+    if any(given) or given_options():
+        raise click.UsageError(
+            "--pages measures all of a paper as it is; expected no other option than --size and --processes"
+        )
+
+
+def _write_pages(papers: Sequence[str], size: str, processes: int | None, folder: Path) -> None:
+    from warpreg.report.reproduction.write import write_overview, write_page  # loads matplotlib, which takes a second
+
+    with _progress("", sum(map(steps_of, papers))) as finished:
+        for paper in papers:
+            click.echo(f"wrote {write_page(complete(paper, size, processes, finished), folder)}", err=True)
+    click.echo(f"wrote {write_overview(folder)}", err=True)
+
+
 @contextmanager
-def _progress(paper: str, total: int) -> Iterator[Callable[[str], None]]:
+def _progress(prefix: str, total: int) -> Iterator[Callable[[str], None]]:
     """Report finished workloads: as a bar on a terminal, else as lines on the error stream."""
     done = 0
 
     def say(name: str) -> None:
         nonlocal done
         done += 1
-        click.echo(f"{paper}: {done} of {total}, {name}", err=True)
+        click.echo(f"{prefix}{done} of {total}, {name}", err=True)
 
     if not sys.stderr.isatty():
         yield say
         return
     with output.steps(total) as steps:
-        yield lambda name: steps.done()
+
+        def show(name: str) -> None:
+            steps.done()
+            steps.begin(name)
+
+        yield show

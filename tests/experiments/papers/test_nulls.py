@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warpreg.experiments.papers.reproduction import PAPERS, Summary, summed
+from warpreg.experiments.papers.reproduction import PAPERS
+from warpreg.experiments.papers.summary import Summary, summed
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Published, PublishedError
 
@@ -92,9 +93,15 @@ def test_every_result_of_an_implemented_paper_states_its_null(paper: str) -> Non
     assert [one.id for one in published.results(paper) if one.null is None] == []
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_result_that_is_measured_states_what_it_is_about(paper: str) -> None:
+    assert [one.id for one in published.results(paper) if not one.quoted and one.kind is None] == []
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
+        ({"value": 0.5, "kind": "speed"}, "expected as kind code, accesses, energy, time, registers, hardware, found"),
         ({"value": 0.5, "null": "fails"}, "result odd of published.toml: expected as null a finite number"),
         ({"value": 0.5, "null": True}, "a finite number, found True"),
         ({"value": 0.5, "null": float("nan")}, "a finite number, found nan"),
@@ -107,7 +114,7 @@ def test_every_result_of_an_implemented_paper_states_its_null(paper: str) -> Non
 def test_a_malformed_null_is_an_error_that_names_the_entry(
     entry: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full = {"id": "odd", "paper": "p", "where": "§1", "what": "something", **entry}
+    full = {"id": "odd", "paper": "p", "where": "§1", "what": "something", "kind": "time", **entry}
     monkeypatch.setattr(published, "_document", lambda: {"result": [full], "tolerance": {}})
     with pytest.raises(PublishedError, match=r"result odd of published\.toml") as error:
         published.results("p")

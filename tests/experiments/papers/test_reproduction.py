@@ -17,9 +17,9 @@ from warpreg.experiments.papers.reproduction import (
     figures_of,
     paper_module,
     reproduced,
-    summed,
 )
 from warpreg.experiments.papers.rfc import results
+from warpreg.experiments.papers.summary import summed
 from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study, study

@@ -56,4 +56,4 @@ class Contradiction:
 
     def __str__(self) -> str:
         word = "at most" if self.side == "max" else "at least"
-        return f"contradicted by the paper itself: {self.text} ({word} {self.allowed():.3g}, by {', '.join(self.rows)})"
+        return f"{self.text} ({word} {self.allowed():.3g}, by {', '.join(self.rows)})"

@@ -8,19 +8,23 @@ may declare ``CODES``, the codes that the results are measured on, the paper's o
 not all of them need.
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
 that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  It may declare
-``CONTRADICTIONS``, printed results that other numbers of the paper do not allow, and ``SUMMARY``, what was reproduced,
-what was not, and why, in a few sentences.  ``figures`` declares ``FIGURES`` in the paper's order.
+``CONTRADICTIONS``, printed results that other numbers of the paper do not allow; ``LIMITS``, results that no design
+reaches on this machine and code; ``READINGS``, results by another measure that the text allows (module ``apart``); and
+``SUMMARY``, what was reproduced, what was not, and why, in a few sentences.  ``figures`` declares ``FIGURES`` in the
+paper's order.  A module ``lessons`` may declare ``lessons(study)``: sentences on what a designer learns from the study.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, Protocol, cast
 
 from warpreg.experiments.papers.ablation import Ablation
+from warpreg.experiments.papers.apart import Apart, Kind, reasons_apart, set_apart
 from warpreg.experiments.papers.cause import Cause
 from warpreg.experiments.papers.code import ONLY_MODERN, Code
 from warpreg.experiments.papers.contradiction import Contradiction
@@ -45,9 +49,8 @@ PAPERS = {
 """Implemented papers, and the folder of each."""
 
 
-Status = Literal["measured", "contradicted", "quoted", "not measured"]
-"""``contradicted``: measured, outside the tolerance, and other numbers of the paper do not allow the printed one.
-``quoted``: the paper repeats what others have measured."""
+Status = Literal["measured", "quoted", "not measured"] | Kind
+"""``quoted``: the paper repeats what others have measured.  `Kind`: measured, outside its tolerance, counted apart."""
 NOT_AMONG_THEM = "about workloads that were not among those measured"
 UNEXPLAINED = "not explained"
 
@@ -80,22 +83,22 @@ class Explained(Protocol):
 class Reproduced:
     """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``.
 
-    ``band``: the least and the greatest value for an input that is uncertain.  ``contradiction``: of a result outside
-    its tolerance, what the paper prints against it.
+    ``band``: the least and the greatest value for an input that is uncertain.  ``apart``: why a result outside its
+    tolerance is counted apart.
     """
 
     published: Published
     measured: Measured | None
     cause: str
     band: tuple[float, float] | None = None
-    contradiction: Contradiction | None = None
+    apart: Apart | None = None
 
     @property
     def status(self) -> Status:
         if self.published.quoted:
             return "quoted"
-        if self.contradiction is not None:
-            return "contradicted"
+        if self.apart is not None:
+            return self.apart.kind
         return "not measured" if self.measured is None else "measured"
 
     @property
@@ -109,6 +112,7 @@ class Reproduced:
             "id": self.published.id,
             "where": self.published.where,
             "what": self.published.what,
+            "kind": self.published.kind,
             "published": self.published.printed,
             "measured": self.measured,
             **({} if self.band is None else {"band": list(self.band)}),
@@ -118,51 +122,8 @@ class Reproduced:
             "null": self.published.null,
             "could_fail": self.published.could_fail,
             "cause": self.cause,
-            **({} if self.contradiction is None else {"allowed": self.contradiction.allowed()}),
+            **({} if self.apart is None else self.apart.as_dict()),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Numbers of printed results: ``measured``; those that ``could_fail`` without the effect; of those, ``within``
-    tolerance; ``quoted``; ``contradicted`` by other numbers of the paper.
-    """
-
-    paper: str
-    results: int
-    measured: int
-    could_fail: int
-    within: int
-    quoted: int = 0
-    contradicted: int = 0
-
-    @property
-    def no_null(self) -> int:
-        """Measured results that would be within tolerance without any effect, or whose null is unknown."""
-        return self.measured - self.could_fail
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "no_null": self.no_null}
-
-    def __str__(self) -> str:
-        quoted = f", {self.quoted} quoted" if self.quoted else ""
-        contradicted = f" and {self.contradicted} contradicted by the paper itself" if self.contradicted else ""
-        return (
-            f"{self.results} results, {self.measured} measured{quoted}; {self.could_fail} of them could have failed,"
-            f" of which {self.within} are within tolerance{contradicted}; {self.no_null} have no null that could fail"
-        )
-
-
-def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
-    """The summary of a paper's rows in the form of `Reproduced.as_dict`."""
-    every = list(rows)
-    measured = [row for row in every if row["measured"] is not None]
-    judged = [row for row in measured if row["could_fail"]]
-    within = sum(bool(row["within"]) for row in judged)
-    quoted = sum(row.get("status") == "quoted" for row in every)
-    contradicted = sum(row.get("status") == "contradicted" for row in judged)
-    return Summary(paper, len(every), len(measured), len(judged), within, quoted, contradicted)
 
 
 def paper_module(paper: str) -> Paper:
@@ -181,6 +142,15 @@ def summary_of(paper: str) -> str:
     """
     said: str = getattr(explained(paper), "SUMMARY", "")
     return said
+
+
+def lessons_of(paper: str, found: Study) -> list[str]:
+    """What a designer learns from the study of an implemented paper; empty if it says nothing of that.  Raises
+    UnknownNameError.
+    """
+    paper_module(paper)
+    name = f"warpreg.experiments.papers.{PAPERS[paper]}.lessons"
+    return list(importlib.import_module(name).lessons(found)) if importlib.util.find_spec(name) else []
 
 
 def contradictions_of(paper: str) -> Mapping[str, Contradiction]:
@@ -272,11 +242,13 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
     Raises ReproductionError if the module names a result that is not printed or only quoted.
     """
-    module, said, contradictions = paper_module(paper), explained(paper), contradictions_of(paper)
+    contradictions_of(paper)
+    module, said = paper_module(paper), explained(paper)
     findings = module.findings(found)
     bands: Mapping[str, tuple[float, float]] = getattr(module, "bands", lambda study: {})(found)
     printed = published.results(paper)
-    named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS, *contradictions}
+    named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS}
+    named |= {name for name, _ in reasons_apart(said)}
     strangers = named - {result.id for result in printed}
     if strangers:
         raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
@@ -288,11 +260,11 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
             yield Reproduced(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
             value, band = findings[result.id], bands.get(result.id)
+            apart = None if result.within(value) else set_apart(result, said, found)
             if result.within(value):
                 yield Reproduced(result, value, "", band)
-            elif result.id in contradictions:
-                one = contradictions[result.id]
-                yield Reproduced(result, value, str(one), band, one)
+            elif apart is not None:
+                yield Reproduced(result, value, apart.text, band, apart)
             else:
                 yield Reproduced(result, value, _reason(result.id, said), band)
         elif result.id in module.UNMEASURABLE:

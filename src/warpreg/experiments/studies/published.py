@@ -9,12 +9,23 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
+
+Kind = Literal["code", "accesses", "energy", "time", "registers", "hardware"]
+KINDS: Mapping[Kind, str] = {
+    "code": "values and operands of kernels",
+    "accesses": "accesses by level",
+    "energy": "energy",
+    "time": "cycles",
+    "registers": "registers and entries in use",
+    "hardware": "storage, area and power that are added",
+}
+"""What a printed result is about."""
 
 FILE = Path(__file__).with_name("published.toml")
 Measured = float | bool
@@ -32,16 +43,17 @@ class Published:
     """One printed result.
 
     ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
-    does not; ``numbers`` are those of a printed list.  ``bound`` states that the number is printed as a maximum, a
-    minimum or an approximation.  ``baseline`` and ``workloads`` are the paper's.  ``null`` is the value expected
-    without the effect, None if not stated.  ``quoted`` names whose finding the paper repeats; such a result
-    is not measured.
+    does not; ``numbers`` are those of a printed list.  ``kind`` is what it is about, one of `KINDS`.  ``bound`` states
+    that the number is printed as a maximum, a minimum or an approximation.  ``baseline`` and ``workloads`` are the
+    paper's.  ``null`` is the value expected without the effect, None if not stated.  ``quoted`` names whose finding the
+    paper repeats; such a result is not measured.
     """
 
     id: str
     paper: str
     where: str
     what: str
+    kind: Kind | None = None
     unit: str = ""
     value: float | None = None
     range: tuple[float, float] | None = None
@@ -185,6 +197,11 @@ def _published(entry: dict[str, Any]) -> Published:
         known["null"] = _null(entry["id"], known["null"], is_text="text" in known)
     elif "null_note" in known:
         raise PublishedError(f"result {entry['id']} of {FILE.name}: expected a null beside its null_note, found none")
+    if known.get("kind") not in KINDS and "quoted" not in entry:
+        expected = ", ".join(KINDS)
+        raise PublishedError(
+            f"result {entry['id']} of {FILE.name}: expected as kind {expected}, found {known.get('kind')}"
+        )
     return Published(**known)
 
 

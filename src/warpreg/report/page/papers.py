@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.experiments.papers.reproduction import reproduced, saved_measurements, summed
+from warpreg.experiments.papers.reproduction import reproduced, saved_measurements
 from warpreg.experiments.papers.shown import Shown, saved_verdicts
+from warpreg.experiments.papers.summary import summed
 from warpreg.ir.errors import WarpregError
-from warpreg.report.reproduction_page import TITLES
+from warpreg.report.reproduction.page import TITLES
 
 
 class NothingSavedError(WarpregError):

@@ -1,0 +1,77 @@
+"""Pages, pictures and results as files, and the command that writes them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.experiments.papers.test_bow import complete_study
+
+from warpreg.cli.reproduce import command
+from warpreg.experiments.papers import complete as everything
+from warpreg.experiments.papers.complete import Complete, complete, steps_of
+from warpreg.experiments.papers.reproduction import figures_of, paper_module
+from warpreg.report.reproduction.write import PageError, write_overview, write_page
+
+
+@pytest.fixture
+def bow(monkeypatch: pytest.MonkeyPatch) -> Complete:
+    """The bypassing collectors, with made-up findings that are the same under every ablation."""
+
+    def measure(*given: object, progress: everything.Progress, **named: object) -> object:
+        for name in paper_module("bow").WORKLOADS:
+            progress(name)
+        return complete_study()
+
+    monkeypatch.setattr(everything, "measure", measure)
+    monkeypatch.setattr(everything, "under_ablation", lambda *given, **named: {})
+    return complete("bow", "tiny")
+
+
+def test_a_page_is_written_with_its_pictures_and_results(bow: Complete, tmp_path: Path) -> None:
+    page = write_page(bow, tmp_path).read_text()
+    assert "\n49 results, 45 measured, 4 quoted" in page
+    assert page.count("![") == len(figures_of("bow"))
+    for figure in figures_of("bow"):
+        assert f"](../images/reproduction/bow-{figure.name}.svg)" in page
+        assert (tmp_path / "images" / "reproduction" / f"bow-{figure.name}.svg").stat().st_size < 100_000
+    saved = json.loads((tmp_path / "reference" / "reproduction" / "bow.json").read_text())
+    assert Complete.of(saved) == replace(bow, frames=())
+
+
+def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: Complete, tmp_path: Path) -> None:
+    write_page(bow, tmp_path)
+    write_page(replace(bow, paper="rfc", frames=(), rows=bow.rows[:1]), tmp_path)
+    text = write_overview(tmp_path).read_text()
+    assert text.index("(reproduction-rfc.md)") < text.index("(reproduction-bow.md)")
+    assert "corf" not in text
+
+
+def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "reference" / "reproduction" / "rfc.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("[]")
+    with pytest.raises(PageError, match=r"rfc\.json: expected results that warpreg reproduce --pages wrote"):
+        write_overview(tmp_path)
+
+
+def test_the_command_writes_all_and_shows_progress(bow: Complete, tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["bow", "--pages", str(tmp_path), "--size", "tiny"])
+    assert done.exit_code == 0, done.output
+    lines = done.stderr.splitlines()
+    assert lines[0] == f"1 of {steps_of('bow')}, bow, results: lib"
+    assert lines[-2:] == [
+        f"wrote {tmp_path / 'reference' / 'reproduction-bow.md'}",
+        f"wrote {tmp_path / 'reference' / 'reproduction.md'}",
+    ]
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--fresh"], ["--ablation", "all"], ["--code", "all"], ["--no-schedule"]])
+def test_pages_measure_a_paper_as_it_is(more: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["rfc", "--pages", str(tmp_path), *more])
+    assert done.exit_code == 2
+    assert "--pages measures all of a paper as it is" in done.stderr
+    assert not list(tmp_path.iterdir())
