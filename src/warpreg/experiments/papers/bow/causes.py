@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warpreg.experiments.papers.ablation import Ablation
+from warpreg.experiments.papers.bow import frames
+from warpreg.experiments.papers.bow.designs import CHOSEN, bow, bow_wr
+from warpreg.experiments.papers.bow.frames import mean
 from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.limit import Limit
+from warpreg.experiments.papers.reading import Reading
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies.study import Study
 
 ABLATIONS: Mapping[str, Ablation] = {
     "lookup-first": Ablation(
@@ -58,26 +65,49 @@ CAUSES: Mapping[str, Cause] = {
         "any-ports",
     ),
 }
+_LIMIT = Limit(
+    "the time of these workloads goes into memory and dependences; the limit is the gain of operands that take no time"
+    " (machine bow-titanx-ideal)",
+    lambda study: mean(study, gains) if (gains := frames.ideal_gains(study)) else None,
+)
+LIMITS: Mapping[str, Limit] = dict.fromkeys(
+    ("bow-ipc-iw3", "bow-wr-ipc-iw3", "bow-wr-ipc-half", "bow-wr-ipc-summary"), _LIMIT
+)
 _NETWORK = (
-    "most of it is the network, whose power is charged for each cycle of the SM; the paper does not say how it charges"
-    " that power"
+    "the power of the network, 33.2 mW, is charged for each cycle of the SM; section 3.5.1 compares it with 2.5 W of"
+    " the register file, and by the other reading the network takes that share of its energy"
 )
-_LIMIT = (
-    "the time of these workloads goes into memory and dependences: even operands that take no time (machine"
-    " bow-titanx-ideal) gain less than is printed"
-)
+
+
+def _by_power(variant: Variant) -> Reading:
+    def value(study: Study) -> float | None:
+        overheads = frames.overheads_by_power(study, variant)
+        return mean(study, overheads) if overheads else None
+
+    return Reading(_NETWORK, value)
+
+
+READINGS: Mapping[str, Reading] = {
+    "bow-dynamic-overhead": _by_power(bow(CHOSEN)),
+    "bow-wr-dynamic-overhead": _by_power(bow_wr(CHOSEN)),
+}
 _STAGE = (
     "measured until the last operand is read; until dispatch, the other measure of the figure, the share is about twice"
     " as large, but then bypassing does not shorten it"
 )
 REMARKS: Mapping[str, str] = {
     "bow-oc-time-share": _STAGE,
-    "bow-ipc-iw3": _LIMIT,
-    "bow-wr-ipc-iw3": _LIMIT,
-    "bow-wr-ipc-half": _LIMIT,
-    "bow-wr-ipc-summary": _LIMIT,
     "bow-table31-r2-wt": "the printed code writes r2 three times, in lines 3, 11 and 12; the table counts two",
     "bow-three-source-none": "multiply-add, and stores with addresses of two registers, have three source registers",
-    "bow-dynamic-overhead": _NETWORK,
-    "bow-wr-dynamic-overhead": _NETWORK,
 }
+
+SUMMARY = (
+    "Reproduced were the worked example of the paper, the reuse in a window of seven instructions, how seldom a"
+    " collector needs more than half of its entries, the storage, and, if sources are looked up before the oldest"
+    " instruction leaves the window, the shares of reads and writes that bypassing saves. Not reproduced was a gain in"
+    " IPC near the printed one: on the machine of the simulator version that the paper names, operands that take no"
+    " time at all gain a fraction of it, because these workloads wait for memory and for results. Energy savings are"
+    " smaller because scheduled code with addresses of 64 bits reuses less within a window, and the printed overhead"
+    " follows only if the network takes its share of the power of the register file, and not its power in every cycle."
+)
+"""What was reproduced, what was not, and why."""

@@ -38,12 +38,20 @@ class Cost:
 
 def dynamic(sample: Sample, plain: Sample, variant: Variant) -> Cost:
     """Accesses of the register file; and, as overhead, accesses of collectors or caches, and the added network."""
-    technology = energy.load(TECHNOLOGY)
-    whole = energy.account(plain.plain.energy_list(), technology).total_pj
-    levels = energy.account(sample.counts.energy_list(), technology).levels()
-    accesses = math.fsum(level.total for name, level in levels.items() if name != MRF)
+    whole = _whole_pj(plain)
     hardware = math.fsum(part.dynamic_pj or 0.0 for part in _parts(variant, sample.use))
-    return Cost(levels[MRF].total / whole, (accesses + hardware) / whole)
+    file = energy.account(sample.counts.energy_list(), energy.load(TECHNOLOGY)).levels()[MRF]
+    return Cost(file.total / whole, added_accesses(sample, plain) + hardware / whole)
+
+
+def added_accesses(sample: Sample, plain: Sample) -> float:
+    """Energy of accesses of what the design adds, divided by the energy of the baseline."""
+    levels = energy.account(sample.counts.energy_list(), energy.load(TECHNOLOGY)).levels()
+    return math.fsum(level.total for name, level in levels.items() if name != MRF) / _whole_pj(plain)
+
+
+def _whole_pj(plain: Sample) -> float:
+    return energy.account(plain.plain.energy_list(), energy.load(TECHNOLOGY)).total_pj
 
 
 def added_kb(variant: Variant) -> float:

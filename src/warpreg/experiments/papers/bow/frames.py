@@ -31,6 +31,7 @@ from warpreg.experiments.papers.bow.designs import (
 )
 from warpreg.experiments.papers.bow.samples import Sample
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies import published
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
@@ -183,11 +184,14 @@ def figure_311(study: Study) -> pd.DataFrame:
     return _compared(study, {"12 entries": bow_wr(CHOSEN), "6 entries": HALF})
 
 
+def ideal_gains(study: Study) -> dict[str, float]:
+    """IPC gain if operands took no time, the most that any operand path can gain; by workload."""
+    return {name: study[LIMIT][name].ipc / study[PLAIN][name].ipc - 1 for name in study.in_all((PLAIN, LIMIT))}
+
+
 def figure_limit(study: Study) -> pd.DataFrame:
-    """IPC gain if operands took no time, the most that any operand path can gain, beside that of BOW."""
-    limit = {
-        name: study[LIMIT][name].ipc / study[PLAIN][name].ipc - 1 for name in study.in_all((PLAIN, LIMIT))
-    }  # fmt: skip
+    """IPC gain if operands took no time, beside that of BOW."""
+    limit = ideal_gains(study)
     rows = [{"workload": name, "design": "no time for operands", "gain": gain} for name, gain in limit.items()]
     return pd.concat(
         [pd.DataFrame(rows, columns=["workload", "design", "gain"]), _compared(study, {"BOW": bow(CHOSEN)})]
@@ -213,6 +217,14 @@ def figure_312(study: Study) -> pd.DataFrame:
 def energies(study: Study, variant: Variant) -> dict[str, costs.Cost]:
     """Dynamic energy normalized to the baseline, by workload (Figure 3.13)."""
     return {name: costs.dynamic(one, plain, variant) for name, one, plain in _pairs(study, variant)}
+
+
+def overheads_by_power(study: Study, variant: Variant) -> dict[str, float]:
+    """Overhead of dynamic energy by workload, where the network takes the share of the register file's energy that it
+    has of its power in section 3.5.1, and not its power in every cycle.
+    """
+    network = published.number("bow-network-power") / (1000 * published.number("bow-rf-power"))
+    return {name: costs.added_accesses(one, plain) + network for name, one, plain in _pairs(study, variant)}
 
 
 def figure_313(study: Study) -> pd.DataFrame:
