@@ -30,11 +30,12 @@ class Shape:
 
 
 def test_a_printed_access_is_one_warp_register() -> None:
-    """Thesis Tables 2.2 and 3.4: no wires, reads like writes."""
-    for technology, level, pj in ((CORF, "MRF", 149.76), (BOW, "MRF", 185.26), (BOW, "BOC", 2.72)):
+    """Thesis Tables 2.2 and 3.4: no wires, reads like writes; the network is in the writes of collectors."""
+    network = 33.2 / 16
+    for technology, level, pj, more in ((CORF, "MRF", 149.76, 0), (BOW, "MRF", 185.26, 0), (BOW, "BOC", 2.72, network)):
         report = account([Access(Structure(level), "read", "private", 3)], technology)
         assert (report.access_pj, report.wire_pj) == (pytest.approx(3 * pj), 0)
-        assert access_cost(technology, Structure(level), "write").pj == pytest.approx(pj)
+        assert access_cost(technology, Structure(level), "write").pj == pytest.approx(pj + more)
 
 
 def test_energy_follows_the_amount_and_the_count_is_the_amount_by_default() -> None:
@@ -75,7 +76,6 @@ def test_a_table_without_a_printed_price_is_an_array_like_the_mrf() -> None:
 def test_logic_is_priced_by_cycle_or_by_event() -> None:
     coalescing = logic_cost(CORF, "coalescing", by_event=False)
     assert (coalescing.power_mw, coalescing.leakage_mw, coalescing.area_mm2) == (57, 0.2, 0.05)
-    assert logic_cost(BOW, "network", by_event=False).power_mw == 33.2
     with pytest.raises(EnergyError, match="logic 'network' is priced by event, which needs an entry energy; it has po"):
         logic_cost(BOW, "network", by_event=True)
     with pytest.raises(EnergyError, match="technology gebhart-40nm has no logic 'network'; it has: none"):

@@ -20,7 +20,9 @@ from warpreg.experiments.papers.shown import find_ablation
 from warpreg.experiments.papers.tfet import band, causes, costs, designs, frames, results, samples
 from warpreg.experiments.papers.tfet.costs import Cost
 from warpreg.experiments.papers.tfet.samples import Sample
+from warpreg.experiments.runs import sampling
 from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.sampling import window_on_all
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
@@ -242,15 +244,15 @@ def launch(blocks: int, instructions: int) -> Any:
 
 def test_the_longest_launches_of_a_kernel_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until they have a million instructions; of the long one the first half, which still fills the SMs."""
-    monkeypatch.setattr(samples, "room_of", lambda *_: SimpleNamespace(blocks=2))
+    monkeypatch.setattr(sampling, "room_of", lambda *_: SimpleNamespace(blocks=2))
     kernel = object()
     every = [launch(100, 10_000), launch(1000, 600_000), launch(100, 700_000)]
     run: Any = SimpleNamespace(kernels=[kernel], launches_of=lambda one: every)
     machine = gpu.load("tfet")
     taken = list(samples.sample(run, machine))
     assert [(int(one.warp_instructions), window.count) for one, window in taken] == [(700_000, 100), (600_000, 1000)]
-    assert samples.window(launch(1000, 2_000_000), machine).count == 500
-    assert samples.window(launch(1000, 90_000_000), machine).count == 28 * 2
+    assert window_on_all(launch(1000, 2_000_000), machine).count == 500
+    assert window_on_all(launch(1000, 90_000_000), machine).count == 28 * 2
 
 
 def test_the_band_encloses_the_derived_energies() -> None:

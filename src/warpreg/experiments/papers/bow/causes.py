@@ -74,8 +74,8 @@ LIMITS: Mapping[str, Limit] = dict.fromkeys(
     ("bow-ipc-iw3", "bow-wr-ipc-iw3", "bow-wr-ipc-half", "bow-wr-ipc-summary"), _LIMIT
 )
 _NETWORK = (
-    "the power of the network, 33.2 mW, is charged for each cycle of the SM; section 3.5.1 compares it with 2.5 W of"
-    " the register file, and by the other reading the network takes that share of its energy"
+    "the power of the network, 33.2 mW, is charged by the writes of collectors that it is printed for; section 3.5.1"
+    " compares it with 2.5 W of the register file, and by the other reading the network takes that share of its energy"
 )
 
 

@@ -17,6 +17,7 @@ from warpreg.experiments.papers.bow.samples import Sample
 from warpreg.experiments.runs.hardware import Use, parts
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies import published
 
 MRF, BOC = "MRF", "BOC"
 BANK_BYTES = 64 * 1024
@@ -40,14 +41,18 @@ def dynamic(sample: Sample, plain: Sample, variant: Variant) -> Cost:
     """Accesses of the register file; and, as overhead, accesses of collectors or caches, and the added network."""
     whole = _whole_pj(plain)
     hardware = math.fsum(part.dynamic_pj or 0.0 for part in _parts(variant, sample.use))
-    file = energy.account(sample.counts.energy_list(), energy.load(TECHNOLOGY)).levels()[MRF]
-    return Cost(file.total / whole, added_accesses(sample, plain) + hardware / whole)
-
-
-def added_accesses(sample: Sample, plain: Sample) -> float:
-    """Energy of accesses of what the design adds, divided by the energy of the baseline."""
     levels = energy.account(sample.counts.energy_list(), energy.load(TECHNOLOGY)).levels()
-    return math.fsum(level.total for name, level in levels.items() if name != MRF) / _whole_pj(plain)
+    accesses = math.fsum(level.total for name, level in levels.items() if name != MRF)
+    return Cost(levels[MRF].total / whole, (accesses + hardware) / whole)
+
+
+def overhead_by_power(sample: Sample, plain: Sample) -> float:
+    """The overhead if each access of a collector costs what Table 3.4 prints, and the network takes the share of the
+    register file's energy that it has of its power (section 3.5.1).
+    """
+    accesses = sample.counts.reads(BOC) + sample.counts.writes(BOC, moves=True)
+    network = published.number("bow-network-power") / (1000 * published.number("bow-rf-power"))
+    return accesses * published.number("bow-boc-access-energy") / _whole_pj(plain) + network
 
 
 def _whole_pj(plain: Sample) -> float:

@@ -1,9 +1,11 @@
 """Workloads, machine and designs of the study of bypassing operand collectors.
 
 The workloads are the fifteen of Table 3.3, fixed before anything was measured.  Shares of reads, writes and results
-(Figures 3.3, 3.7, 3.8) are those of complete runs, replayed.  Everything else is timed on one SM with the same sample
+(Figures 3.3, 3.7, 3.8) are those of complete runs, replayed.  Everything else is timed on all SMs with the same sample
 for all designs (`warpreg.experiments.runs.sampling`): up to 4 launches of each kernel, evenly spaced, and of each the
-first thread blocks with 300,000 warp-instructions in total, but at least one and at most four fillings of the SM.
+first thread blocks with a million warp-instructions in total, but at least as many as the SMs hold at a time.  Thread
+blocks would fill a single SM, whose other warps would hide what operands wait for; half of these benchmarks do not
+fill the SMs.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ from warpreg.experiments.papers.bow.designs import (
 )
 from warpreg.experiments.papers.bow.samples import Sample
 from warpreg.experiments.runs.scheduled import Variant
-from warpreg.experiments.studies import published
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
@@ -220,11 +219,8 @@ def energies(study: Study, variant: Variant) -> dict[str, costs.Cost]:
 
 
 def overheads_by_power(study: Study, variant: Variant) -> dict[str, float]:
-    """Overhead of dynamic energy by workload, where the network takes the share of the register file's energy that it
-    has of its power in section 3.5.1, and not its power in every cycle.
-    """
-    network = published.number("bow-network-power") / (1000 * published.number("bow-rf-power"))
-    return {name: costs.added_accesses(one, plain) + network for name, one, plain in _pairs(study, variant)}
+    """The other reading of the overhead of dynamic energy, by workload (`costs.overhead_by_power`)."""
+    return {name: costs.overhead_by_power(one, plain) for name, one, plain in _pairs(study, variant)}
 
 
 def figure_313(study: Study) -> pd.DataFrame:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warpreg import gpu
+from warpreg import gpu, timing
 from warpreg.designs import load
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
 from warpreg.experiments.papers.bow import instruction_times
 from warpreg.experiments.runs.hardware import Use
 from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.sampling import sampled
+from warpreg.experiments.runs.sampling import timed_on_all
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.replay import Counts
 
@@ -23,11 +23,12 @@ TIMES = Path(instruction_times.__file__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The sample on one SM.
+    """The sample on all SMs.
 
     ``plain`` are the counts of the main register file alone on the same path; ``resources`` are sums over cycles;
-    ``warp_cycles`` are the cycles of all warp slots that hold a warp; ``until_dispatch`` those of all instructions in
-    the operand collection stage, from their issue to their dispatch.
+    ``sm_cycles`` are the cycles of all SMs that a launch gave a thread block; ``warp_cycles`` those of all warp slots
+    that hold a warp; ``until_dispatch`` those of all instructions in the operand collection stage, from their issue to
+    their dispatch.
     """
 
     cycles: int
@@ -35,6 +36,7 @@ class Sample:
     counts: Counts
     plain: Counts
     resources: Mapping[str, int]
+    sm_cycles: int
     warp_cycles: float
     until_dispatch: int = 0
 
@@ -50,8 +52,8 @@ class Sample:
 
     @property
     def use(self) -> Use:
-        """What the sample used, for prices."""
-        return Use(self.counts.events, self.cycles, 1, self.resources)
+        """What the sample used, for prices: of an SM without thread block, nothing."""
+        return Use(self.counts.events, self.sm_cycles, 1, self.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,15 @@ class Sampled:
     times: bool = False
 
     def __call__(self, run: Run) -> Sample:
-        found = sampled(run, gpu.load(self.machine), designs=self.chosen())
+        launches = list(timed_on_all(run, gpu.load(self.machine), designs=self.chosen()))
+        found = timing.joined(launches)
         return Sample(
             cycles=found.cycles,
             warp_instructions=found.warp_instructions,
             counts=found.counts,
             plain=found.plain,
             resources=found.resources,
+            sm_cycles=sum(one.cycles * int((one.issued > 0).sum()) for one in launches),
             warp_cycles=found.occupancy * float(found.stalls.sum()),
             until_dispatch=found.latch_cycles + found.collect_cycles + found.collect_cycles_memory,
         )

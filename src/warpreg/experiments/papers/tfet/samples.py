@@ -1,10 +1,10 @@
 """What is timed: launches on the whole machine, because waiting for memory depends on the other SMs.
 
-Of each kernel the longest launches are timed, until they have `INSTRUCTIONS` together; of a longer launch the first
-thread blocks, as many as have so many instructions, but at least as many as the SMs hold at a time.  So a kernel has 1
-to 2 million warp-instructions; `cp` and `binomial-options` have 3.5 and 4.7 million, as long as the first thread blocks
-of all SMs run, and kernels that have fewer at the size ``small`` have all of theirs.  The sample is the same for all
-designs.
+Of each kernel the longest launches are timed, until they have `INSTRUCTIONS_ON_ALL` together; of a longer launch the
+first thread blocks, as many as have so many instructions, but at least as many as the SMs hold at a time.  So a kernel
+has 1 to 2 million warp-instructions; `cp` and `binomial-options` have 3.5 and 4.7 million, as long as the first thread
+blocks of all SMs run, and kernels that have fewer at the size ``small`` have all of theirs.  The sample is the same for
+all designs.
 
 A kernel whose thread blocks have too many registers for an SM is compiled again with as many as fit, as its own
 compiler would: a thread block of `matrix-mul` takes 1024 threads, which leaves them 16 registers each.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -24,14 +23,12 @@ from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.demand import fitting_demand
 from warpreg.experiments.runs.hardware import Use
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs.sampling import INSTRUCTIONS_ON_ALL, window_on_all
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.gpu import Machine
 from warpreg.replay import Counts
 from warpreg.simt import Launch
-from warpreg.timing.launch.simulate import room_of
 
-INSTRUCTIONS = 1_000_000
-"""Sufficient number of warp-instructions of a kernel."""
 ENOUGH = simt.Record(path=True, addresses=True)
 OFF_CHIP = ("memory", "memory queue")
 """Causes of the stall account: a warp waits for data from memory, or for a memory system that accepts nothing."""
@@ -91,17 +88,9 @@ def sample(run: Run, machine: Machine) -> Iterator[tuple[Launch, timing.Window]]
     for kernel in run.kernels:
         instructions = 0
         for launch in sorted(run.launches_of(kernel), key=lambda one: -int(one.warp_instructions)):
-            if instructions < INSTRUCTIONS:
-                yield launch, window(launch, machine)
+            if instructions < INSTRUCTIONS_ON_ALL:
+                yield launch, window_on_all(launch, machine)
                 instructions += int(launch.warp_instructions)
-
-
-def window(launch: Launch, machine: Machine) -> timing.Window:
-    """The first thread blocks of a launch."""
-    grid = math.prod(launch.grid)
-    needed = -(-INSTRUCTIONS * grid // max(1, int(launch.warp_instructions)))
-    filling = machine.chip.sms * room_of(launch, machine, Chosen.of((), {})).blocks
-    return timing.Window(min(grid, max(needed, filling)))
 
 
 def fitting(run: Run, machine: Machine) -> Run:
