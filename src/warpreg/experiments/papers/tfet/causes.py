@@ -71,7 +71,7 @@ def _saved_at_most(study: Study) -> float | None:
 
 _LEAKS = (
     "section 3.3 gates 22% of the CMOS registers that warps may claim, so that no more than 22% of the leakage is"
-    " saved; the limit is that part of the baseline's leakage with the derived energies, from which the leakage of added"
+    " saved; the limit is that part of the baseline's leakage with the derived energies, from which that of added"
     " hardware and of the longer time still goes off"
 )
 LIMITS: Mapping[str, Limit] = {
