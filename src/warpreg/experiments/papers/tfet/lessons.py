@@ -25,6 +25,6 @@ def lessons(study: Study) -> Iterator[str]:
     whole = frames.mean(study, saved)
     if whole is not None and leakage is not None:
         yield (
-            f"Choosing the technology of each register by memory contention saves {whole:.0%} of the energy; leakage is"
-            f" {leakage:.0%} of it, and a scheme that gates a fixed part of the registers saves at most that part of it."
+            f"Choosing the technology of each register by memory contention saves {whole:.0%} of the energy. Leakage is"
+            f" {leakage:.0%} of it; to gate a fixed part of the registers saves at most that part of the leakage."
         )
