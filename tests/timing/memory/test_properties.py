@@ -28,10 +28,13 @@ SYSTEMS = [
     change(CONTENTION, memory={"segment_bytes": 128}, network={"virtual_channels": 2}),
     change(CACHED, memory={"segment_bytes": 128}),
     change(CACHED, l1={"miss_lines": 1}),
+    change(CACHED, l1={"merged": 1}),
+    change(CONTENTION, l1={"merged": 2}, l2={"merged": 1}),
+    change(CACHED, l1={"merged": 1, "skip_global": True, "caches_read_only": True}),
 ]
 sends = st.tuples(
     st.integers(0, 2),
-    st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE]),
+    st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE, m.READ_ONLY]),
     st.integers(0, 40),
     st.integers(1, 15),
     st.integers(0, 9),
@@ -60,7 +63,8 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
     for lines, sets in ((memory.lines1, memory.sets1), (memory.lines2, memory.sets2)):
         ways = len(lines) // len(sets)
         used = (line for line in range(len(lines)) if line % ways < sets[line // ways, cache_sets.USED])
-        assert not any(lines[line, cache_lines.BITS] & cache_lines.PENDING for line in used)
+        waits = cache_lines.PENDING | -1 << cache_lines.CHAINED_SHIFT
+        assert not any(lines[line, cache_lines.BITS] & waits for line in used)
     assert free_nodes(memory) == len(memory.nodes)
 
 

@@ -18,6 +18,11 @@ from warpreg.timing.memory.columns.typed import Halves, Records
 LINE_SHIFT = 7
 TAG_BITS = 31
 TAG_MASK = (1 << TAG_BITS) - 1
+COUNT_BITS = 16
+COUNT_MASK = (1 << COUNT_BITS) - 1
+COUNTS = sum(1 << COUNT_BITS * sector for sector in range(4))
+SPREAD = sum(1 << (COUNT_BITS - 1) * sector for sector in range(4))
+"""The product of a set of sectors and SPREAD has the bit of each at the place of its count."""
 
 
 def find(lines: Records[CacheLines], buckets: Halves, count: int, which: int, line: int) -> int:
@@ -75,9 +80,37 @@ def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, way
     return slot
 
 
+def is_crowded(lines: Records[CacheLines], chained: Records[Nodes], slot: int, need: int, room: int) -> bool:
+    """Whether ``room`` nodes wait already for one of the missing sectors of ``need``.
+
+    Few nodes in all need not be counted by sector.  One number holds a count for each sector.
+    """
+    bits = lines[slot, cache_lines.BITS]
+    sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
+    if sought == 0 or bits >> cache_lines.CHAINED_SHIFT < room:
+        return False
+    waiting = 0
+    node = lines[slot, cache_lines.CHAIN]
+    while node != NONE:
+        waiting += (chained[node, nodes.NEED] & sought) * SPREAD & COUNTS
+        node = chained[node, nodes.NEXT]
+    while waiting != 0:
+        if waiting & COUNT_MASK >= room:
+            return True
+        waiting >>= COUNT_BITS
+    return False
+
+
+def chain(lines: Records[CacheLines], chained: Records[Nodes], slot: int, node: int) -> None:
+    """Let a node wait for sectors of a line."""
+    chained[node, nodes.NEXT] = lines[slot, cache_lines.CHAIN]
+    lines[slot, cache_lines.CHAIN] = node
+    lines[slot, cache_lines.BITS] += 1 << cache_lines.CHAINED_SHIFT
+
+
 def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors: int) -> int:
     """Mark sectors of a line as valid; returns a chain of the nodes that have all they need, first come first."""
-    lines[slot, cache_lines.BITS] = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
+    bits = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
     ready = NONE
     waiting = NONE
     last = NONE
@@ -88,6 +121,7 @@ def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors
         if chained[node, nodes.NEED] == 0:
             chained[node, nodes.NEXT] = ready
             ready = node
+            bits -= 1 << cache_lines.CHAINED_SHIFT
         else:
             chained[node, nodes.NEXT] = NONE
             if waiting == NONE:
@@ -97,6 +131,7 @@ def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors
             last = node
         node = following
     lines[slot, cache_lines.CHAIN] = waiting
+    lines[slot, cache_lines.BITS] = bits
     return ready
 
 
