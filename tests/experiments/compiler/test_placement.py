@@ -6,7 +6,7 @@ from collections import Counter
 
 from tests.codegen.texts import kernel
 
-from warpreg.experiments.compiler.placement import SEVERAL, SINKS, STAYS, machine_places, places
+from warpreg.experiments.compiler.placement import LOOP, SEVERAL, SINKS, STAYS, machine_places, places
 from warpreg.experiments.compiler.vendor_compiler import Listed
 from warpreg.ir.kernel import Kernel
 
@@ -50,7 +50,7 @@ def test_a_machine_block_is_that_of_most_of_its_fixed_instructions() -> None:
     assert found[at["shr.u32 %r2, %r9, 5"]] == {0}
     assert found[at["mov.u32 %r3, %tid.x"]] == {2}
     assert found[at["st.shared.u32 [8], %r9"]] == {1}
-    assert Counter(places(program, code)) == {(True, STAYS): 1, (True, SINKS): 1}
+    assert Counter(places(program, code)) == {(LOOP, STAYS): 1, (LOOP, SINKS): 1}
 
 
 def test_an_instruction_in_both_blocks_is_in_several() -> None:
@@ -65,4 +65,4 @@ def test_an_instruction_in_both_blocks_is_in_several() -> None:
         ("S2R", "mov.u32 %r3, %tid.x"),
         ("STS", "st.shared.u32 [12], %r3"),
     )
-    assert Counter(places(program, code)) == {(True, SEVERAL): 1}
+    assert Counter(places(program, code)) == {(LOOP, SEVERAL): 1}

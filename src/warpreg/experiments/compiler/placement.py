@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import click
 
 from warpreg import codegen, workloads
-from warpreg.analysis.dominators import DominatorTree
+from warpreg.analysis.dominators import DominatorTree, post_dominators
 from warpreg.codegen.passes.shorten import SinkValues
 from warpreg.codegen.passes.shorten.ranges import Ranges
 from warpreg.codegen.pipeline import build_for, stages
@@ -36,8 +36,11 @@ ENDS = frozenset({"BRA", "BRX", "EXIT", "BAR"})
 STAYS, SINKS, SEVERAL, ELSEWHERE = "old block", "block of the reads", "several blocks", "between"
 PLACES = (STAYS, SINKS, SEVERAL, ELSEWHERE)
 
-Place = tuple[bool, str]
-"""Whether a loop is on the way, and where the machine code has the instruction."""
+FEWER, ALL, LOOP = "no loop, less often", "no loop, as often", "a loop"
+WAYS = (FEWER, ALL, LOOP)
+"""What is on the way down, and whether threads execute the new block less often than the old one."""
+Place = tuple[str, str]
+"""The way down, and where the machine code has the instruction."""
 
 
 def before_sinking(module: Module, kernel: str) -> Kernel:
@@ -59,8 +62,9 @@ def places(kernel: Kernel, code: Sequence[Listed]) -> Iterator[Place]:
         if home != target:
             alive = {b for r in instruction.defined for b in ranges.alive(r.name)}
             passed = any(ranges.is_repeated(b, home) for b in alive if not ranges.tree.dominates(target, b))
+            is_saved = not post_dominators(kernel).dominates(target, home) or ranges.is_repeated(home, target)
             at = {_place(ranges.tree, b, home, target) for b in found[line]}
-            yield passed, at.pop() if len(at) == 1 else SEVERAL
+            yield LOOP if passed else FEWER if is_saved else ALL, at.pop() if len(at) == 1 else SEVERAL
 
 
 def _place(tree: DominatorTree, block: int, home: int, target: int) -> str:
@@ -126,8 +130,8 @@ def main(names: tuple[str, ...], registers: int | None) -> None:
     counts = sum((counted(name, registers) for name in names or workloads.names()), Counter[Place]())
     print("| on the way | " + " | ".join(PLACES) + " |")
     print("|---|" + "---:|" * len(PLACES))
-    for passed, title in ((False, "no loop"), (True, "a loop")):
-        print(f"| {title} | " + " | ".join(str(counts[passed, place]) for place in PLACES) + " |")
+    for way in WAYS:
+        print(f"| {way} | " + " | ".join(str(counts[way, place]) for place in PLACES) + " |")
 
 
 if __name__ == "__main__":

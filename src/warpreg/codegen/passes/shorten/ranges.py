@@ -73,16 +73,15 @@ class Ranges:
                 work.extend(self.flow.predecessors[block])
         return frozenset(found)
 
-    def is_repeated(self, block: int, above: int) -> bool:
-        """Whether a thread can run ``block`` again without ``above``, which dominates it: then it is in a loop that
-        ``above`` is not in."""
-        key = (block, above)
+    def is_repeated(self, block: int, other: int) -> bool:
+        """Whether a thread can run ``block`` again without ``other``: it is in a loop that ``other`` is not in."""
+        key = (block, other)
         if key not in self._repeated:
-            work, seen = list(self.flow.successors[block]), {above}
+            work, seen = list(self.flow.successors[block]), {other}
             while work:
                 following = work.pop()
                 if following not in seen:
                     seen.add(following)
                     work.extend(self.flow.successors[following])
-            self._repeated[key] = block in seen and block != above
+            self._repeated[key] = block in seen and block != other
         return self._repeated[key]

@@ -3,8 +3,10 @@
 The target is the nearest block that dominates all reads (the reverse of code motion out of loops: Aho, Lam, Sethi and
 Ullman, "Compilers", section 9.5).  An instruction moves if it is pure and unguarded and all registers that it names are
 singly assigned: no memory access, barrier or other lane changes its result.  It never moves into a loop that its old
-block is not in, so no thread executes it more often.  It passes such a loop only where too many words are live on the
-way, as `ptxas` does: that compiler leaves most computations of values for the code behind a loop in front of it.
+block is not in, so no thread executes it more often.
+
+Where no register is short, it moves only if threads then execute it less often, and past no loop.  So does `ptxas`: it
+leaves most values where the front end computes them (`warpreg.experiments.compiler.placement`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
+from warpreg.analysis.dominators import post_dominators
 from warpreg.analysis.pressure import pressure
 from warpreg.codegen.machine.uniform import uniform_values
 from warpreg.codegen.passes.base import with_blocks
@@ -29,8 +32,8 @@ DEEPEST = 6
 class SinkValues:
     """Move instructions down to their reads where they keep at most as many words live as they free.
 
-    ``words``: an instruction passes a loop only where more words than these are live on the way; ``uniform``: the
-    target has uniform registers; values that they can hold stay, since they cost no register.
+    ``words``: where more than these are live on the way, an instruction also moves past a loop, or if threads execute
+    it as often; ``uniform``: the target has uniform registers; values that they can hold stay, since they cost none.
     """
 
     words: int = 0
@@ -92,10 +95,14 @@ class _Motion:
         return target
 
     def _may_pass(self, instruction: Instruction, block: int, target: int) -> bool:
-        """Whether there is no loop on the way that the block is not in, or a block with too many live words."""
+        """Whether too many words are live on the way, or threads compute it less often and there is no loop on the way
+        that the block is not in."""
         alive = {b for r in instruction.defined for b in self.ranges.alive(r.name)}
-        between = {b for b in alive if not self.ranges.tree.dominates(target, b)}
-        return bool(between & self.crowded) or not any(self.ranges.is_repeated(b, block) for b in between)
+        way = {block, *(b for b in alive if not self.ranges.tree.dominates(target, b))}
+        if way & self.crowded:
+            return True
+        is_always = post_dominators(self.kernel).dominates(target, block) and not self.ranges.is_repeated(block, target)
+        return not is_always and not any(self.ranges.is_repeated(b, block) for b in way)
 
     def _needed(self, instruction: Instruction, target: int, depth: int = 0) -> frozenset[Register]:
         """Registers that the instruction would keep live up to ``target``.
