@@ -182,6 +182,9 @@ def compile(
     registers: int | None = None,
     banks: int = 0,
     address_bits: int = 64,
+    sink: bool = True,
+    rematerialize: bool = True,
+    live_words: int | None = None,
     record: simt.Record = runs.PATH,
     include: Sequence[str | Path] = (),
     define: Sequence[str] | Mapping[str, object] = (),
@@ -194,7 +197,9 @@ def compile(
     spilled.  ``schedule`` enables the list scheduler; ``target`` (``sm_80``) adds the target's reserved registers to
     the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation, ``level="allocated-ptx"`` with
     it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
-    instruction over this many register banks; ``address_bits=32`` computes addresses in single registers.
+    instruction over this many register banks; ``address_bits=32`` computes addresses in single registers; ``sink``
+    moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values; past loops and
+    at all, respectively, where more than ``live_words`` words are live.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
     architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate
@@ -208,6 +213,9 @@ def compile(
         registers,
         banks,
         address_bits=address_bits,
+        sink=sink,
+        rematerialize=rematerialize,
+        live_words=live_words,
         include=tuple(map(str, (include,) if isinstance(include, str | Path) else include)),
         define=macros(define),
         arch=arch,
@@ -254,6 +262,9 @@ def run(
     registers: int | None = None,
     banks: int = 0,
     address_bits: int = 64,
+    sink: bool = True,
+    rematerialize: bool = True,
+    live_words: int | None = None,
     cycles: bool = False,
     widths: bool = False,
     record: simt.Record | None = None,
@@ -263,7 +274,18 @@ def run(
     ``cycles`` records what ``compare(cycles=True)`` needs, ``widths`` what designs need that read the widths of values;
     ``record`` names the recordings one by one instead.
     """
-    choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
+    choice = CompileChoice(
+        max_registers,
+        schedule,
+        target,
+        level,
+        registers,
+        banks,
+        address_bits=address_bits,
+        sink=sink,
+        rematerialize=rematerialize,
+        live_words=live_words,
+    )
     record = record or simt.Record(path=True, addresses=cycles, widths=widths)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
 

@@ -77,7 +77,8 @@ GOLDEN = {
 }
 UNCHANGED = [
     "split-values", "fold-constant-loads", "widen-loads", "divide-by-constants", "share-values", "fold-addresses",
-    "expand-division", "fuse-tests", "form-logic", "form-sums", "hoist-invariants", "schedule-instructions",
+    "expand-division", "fuse-tests", "form-logic", "form-sums", "hoist-invariants", "sink-values",
+    "rematerialize-values", "schedule-instructions",
 ]  # fmt: skip
 
 

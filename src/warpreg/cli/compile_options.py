@@ -137,6 +137,30 @@ def compile_options(function: Function) -> Function:
             metavar="N",
             help="Assign the register free for longest among those in use and the first N; 0: the lowest.",
         ),
+        click.option(
+            "--no-sink",
+            CHOICE + "sink",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help="Keep computations in their block; do not move them down to the blocks that read them.",
+        ),
+        click.option(
+            "--no-rematerialize",
+            CHOICE + "rematerialize",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help="Keep values in registers or spill them; do not compute cheap ones again.",
+        ),
+        click.option(
+            "--live-words",
+            CHOICE + "live_words",
+            type=click.IntRange(*RANGES["live_words"]),
+            metavar="N",
+            help="Move computations past loops and compute cheap values again where more than N words are live. "
+            "Default: those of a thread at full occupancy.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

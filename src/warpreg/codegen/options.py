@@ -24,7 +24,10 @@ class CompileOptions:
     that are scheduled and have registers of the machine; ``banks``: spread the operands of an instruction over this
     many register banks; ``cycles``: latency model to schedule for, default the target's;
     ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
-    longest, among those in use and the first ``rotate`` ones, instead of the lowest.
+    longest, among those in use and the first ``rotate`` ones, instead of the lowest; ``sink``: move computations down
+    to the blocks that read them; ``rematerialize``: recompute cheap values instead of keeping them live;
+    ``live_words``: words that may be live before computations move past loops and values are recomputed, default those
+    of a thread at full occupancy (``Target.unhurried``), or ``max_registers`` if lower.
     """
 
     max_registers: int | None = None
@@ -38,3 +41,6 @@ class CompileOptions:
     cycles: Cycles | None = None
     address_bits: int = 64
     rotate: int = 0
+    sink: bool = True
+    rematerialize: bool = True
+    live_words: int | None = None

@@ -29,6 +29,7 @@ from warpreg.codegen.passes.loop_invariants import HoistInvariants
 from warpreg.codegen.passes.merge_predicates import MergePredicates
 from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
 from warpreg.codegen.passes.number_registers import NumberRegisters
+from warpreg.codegen.passes.shorten import RematerializeValues, SinkValues
 from warpreg.codegen.passes.split_webs import SplitValues
 from warpreg.codegen.passes.uniform_addresses import FormUniformAddresses
 from warpreg.codegen.passes.widen_loads import WidenLoads
@@ -43,6 +44,10 @@ from warpreg.jit.collector_pause import collector_paused
 
 VERIFY_EACH = "WARPREG_VERIFY_EACH"
 """The environment variable that has every pass verified."""
+
+
+SCHEDULING = 2
+"""Registers of a given limit that scheduling leaves to register allocation."""
 
 
 def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
@@ -74,8 +79,21 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
         *((FormUniformAddresses(),) if options.target.uniform_addresses and options.address_bits == 64 else ()),
         LegalizeOperands(),
         EliminateDeadCode(),
+        *_shortened(options),
         *_allocated(options),
     )
+
+
+def _shortened(options: CompileOptions) -> tuple[Pass, ...]:
+    """What shortens live ranges across blocks, if the options say so; scheduling only reorders within blocks."""
+    target = options.target
+    has_uniform = target.uniform_registers > 0
+    words = target.unhurried if options.live_words is None else options.live_words
+    if options.max_registers is not None:
+        words = min(words, options.max_registers - target.beyond - SCHEDULING)
+    sink = (SinkValues(words, has_uniform),) if options.sink else ()
+    recompute = (RematerializeValues(words, has_uniform),) if options.rematerialize else ()
+    return (*sink, *recompute)
 
 
 def _allocated(options: CompileOptions) -> tuple[Pass, ...]:

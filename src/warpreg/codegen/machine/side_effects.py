@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from warpreg.codegen.machine.legality import BANK_SPECIALS
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import reads_carry, traits, writes_carry
 from warpreg.ir.operands import Special
 
 UNSTEADY = ("%clock", "%globaltimer", "%pm", "%smid", "%warpid", "%nsmid", "%envreg")
 """Special registers whose value may differ between reads."""
+FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for axis in "xyz"} | {"%laneid"}
+"""Special registers that can be read again instead of being kept."""
 
 
 def is_pure(instruction: Instruction) -> bool:

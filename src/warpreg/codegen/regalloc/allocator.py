@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from warpreg.analysis.accesses import accesses
 from warpreg.codegen.machine.operand_rewriting import rename_registers
 from warpreg.codegen.machine.targets import PLAIN, Target
+from warpreg.codegen.machine.uniform import uniform_values
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.regalloc.allocation_units import Units, predicate_units, register_units, uniform_units
 from warpreg.codegen.regalloc.bank_assignment import company
 from warpreg.codegen.regalloc.first_fit import Assignment
 from warpreg.codegen.regalloc.late_reads import pending
 from warpreg.codegen.regalloc.spill import spill_predicates, spill_registers
-from warpreg.codegen.regalloc.uniform import uniform_values
 from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction

@@ -15,16 +15,14 @@ from warpreg.analysis.accesses import accesses
 from warpreg.analysis.definitions import single_definitions
 from warpreg.analysis.liveness import liveness
 from warpreg.codegen.build.address_layout import align
-from warpreg.codegen.machine.legality import BANK_SPECIALS
 from warpreg.codegen.machine.operand_rewriting import rename_registers
+from warpreg.codegen.machine.side_effects import FIXED_SPECIALS
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.regalloc.allocation_units import Unit
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register, Special
 from warpreg.ir.types import B32
-
-FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for axis in "xyz"} | {"%laneid"}
 
 MOST_PRESENT = 2
 """Spilled guards that may be kept in predicates at a time."""

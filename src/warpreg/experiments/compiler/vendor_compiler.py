@@ -19,6 +19,7 @@ LABEL = re.compile(r"([.$\w]+):\s*$")
 INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
 SOURCE = re.compile(r'\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
 PRAGMA = '\n.pragma "nounroll";\n'
+BOUNDS = re.compile(r"^[ \t]*\.(maxntid|reqntid|minnctapersm|maxnreg)\b[^\n{]*", re.MULTILINE)
 UNIFORM = re.compile(r"\bUR(\d+)")
 WIDE_PARTS = frozenset({"64", "WIDE"})
 TEXT = ".text."
@@ -91,20 +92,26 @@ def ptxas_version() -> str:
     return found[1] if found else "unknown"
 
 
-def assemble(ptx_path: Path, architecture: str, *, unroll: bool = True) -> dict[str, MachineCode]:
+def assemble(
+    ptx_path: Path, architecture: str, *, unroll: bool = True, registers: int | None = None
+) -> dict[str, MachineCode]:
     """Every kernel of a PTX file by name, compiled for ``architecture`` (``sm_75``) as ``ptxas`` does by default.
 
-    Without ``unroll``, loops are not unrolled (PTX ISA, pragma ``nounroll``).
+    Without ``unroll``, loops are not unrolled (PTX ISA, pragma ``nounroll``).  ``registers`` limits those of a thread
+    (``-maxrregcount``); the directives that ``ptxas`` obeys instead are left out.
     Raises `VendorToolMissingError` without the ``cuda`` extra, `VendorToolError` if a tool rejects its input.
     """
     ptxas, nvdisasm = find_tool("ptxas"), find_tool("nvdisasm")
     with tempfile.TemporaryDirectory(prefix="warpreg-ptxas-") as folder:
         cubin, added = Path(folder) / "kernel.cubin", 0
+        text = ptx_path.read_text(encoding="utf-8")
         if not unroll:
-            rolled = rolled_loops(ptx_path.read_text(encoding="utf-8"))
-            ptx_path, added = Path(folder) / ptx_path.name, PRAGMA.count("\n")
-            ptx_path.write_text(rolled, encoding="utf-8")
-        report = _output([str(ptxas), "-v", "-lineinfo", f"-arch={architecture}", "-o", str(cubin), str(ptx_path)])
+            text, added = rolled_loops(text), PRAGMA.count("\n")
+        limit = [] if registers is None else [f"-maxrregcount={registers}"]
+        edited = Path(folder) / ptx_path.name
+        edited.write_text(BOUNDS.sub("", text) if limit else text, encoding="utf-8")
+        options = ["-v", "-lineinfo", f"-arch={architecture}", *limit]
+        report = _output([str(ptxas), *options, "-o", str(cubin), str(edited)])
         listing = sections(_output([str(nvdisasm), "-c", "-gp", str(cubin)]), added)
     return {name: _machine_code(registers, listing[name]) for name, registers in reported_registers(report).items()}
 

@@ -154,7 +154,13 @@ class Run:
         return self._distinct[kernel, widths]
 
 
-RANGES = {"max_registers": (8, 255), "registers": (1, 255), "banks": (0, 32), "rotate": (0, 255)}
+RANGES = {
+    "max_registers": (8, 255),
+    "registers": (1, 255),
+    "banks": (0, 32),
+    "rotate": (0, 255),
+    "live_words": (0, 255),
+}
 """The least and the largest value of compile options."""
 ADDRESS_BITS = (32, 64)
 
@@ -177,6 +183,9 @@ class CompileChoice:
     latencies: str | None = None
     address_bits: int = 64
     rotate: int = 0
+    sink: bool = True
+    rematerialize: bool = True
+    live_words: int | None = None
     include: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
     arch: str | None = None
@@ -208,6 +217,9 @@ class CompileChoice:
             cycles=codegen.Cycles.of(gpu.load(self.latencies)) if self.latencies else None,
             address_bits=self.address_bits,
             rotate=self.rotate,
+            sink=self.sink,
+            rematerialize=self.rematerialize,
+            live_words=self.live_words,
         )
 
     def as_dict(self) -> dict[str, Any]:

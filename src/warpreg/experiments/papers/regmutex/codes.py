@@ -6,6 +6,7 @@ fewer registers than are printed keeps its number.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Literal
 
@@ -13,6 +14,7 @@ from warpreg.codegen.regalloc.allocator import AllocationError
 from warpreg.experiments.papers.regmutex.kernels import TABLE
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.experiments.studies.study import EVERYTHING
+from warpreg.simt import Record
 
 Code = Literal["printed", "compiled", "in-order"]
 PRINTED: Code = "printed"
@@ -33,15 +35,19 @@ def with_code(run: Run, code: Code) -> Run:
 
 @functools.lru_cache(maxsize=1)
 def _printed(workload: str, size: str, seed: int, schedule: bool) -> Run:
-    """The run with the least number of registers from the printed one on that the compiler reaches.
+    return within_printed(workload, size, seed, CompileChoice(schedule=schedule), EVERYTHING)
+
+
+def within_printed(workload: str, size: str, seed: int, options: CompileChoice, record: Record) -> Run:
+    """The run with the least number of registers from the printed one on that the compiler reaches, with other options.
 
     Raises RunError if it reaches none of them.
     """
     printed = TABLE[workload].registers
     for most in range(printed, printed + MOST_MORE):
-        choice = CompileChoice(max_registers=most, address_bits=ADDRESS_BITS, schedule=schedule)
+        choice = dataclasses.replace(options, max_registers=most, address_bits=ADDRESS_BITS)
         try:
-            return run_workload(find_workload(workload), size, seed, choice, EVERYTHING)
+            return run_workload(find_workload(workload), size, seed, choice, record)
         except AllocationError:
             continue
     raise RunError(

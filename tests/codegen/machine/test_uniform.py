@@ -11,8 +11,8 @@ from tests.reference.generator import generate
 
 from warpreg import ptx, workloads
 from warpreg.codegen import CompileOptions, target
+from warpreg.codegen.machine.uniform import uniform_values
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
-from warpreg.codegen.regalloc.uniform import uniform_values
 from warpreg.designs.hints.program_table import program_table
 from warpreg.simt import Device
 
