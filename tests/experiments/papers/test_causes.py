@@ -127,6 +127,15 @@ def test_an_ablation_runs_the_workloads_that_its_parts_are_about() -> None:
     assert list(found[measure]) == ["reduction"]
 
 
+def test_sizes_that_orf_lrf_does_not_print_are_changed_in_all_designs_of_a_kind() -> None:
+    """Section 7: the cache that flushes at backward branches and the one that does not have six entries then."""
+    six, five = find_ablation("orf-lrf", "cache-of-six"), find_ablation("orf-lrf", "orf-of-five")
+    assert under(orf_lrf.BACKWARD, six) == orf_lrf.hw(6, flush_backward=True)
+    assert under(orf_lrf.hw(3), six) == orf_lrf.hw(6)
+    assert under(orf_lrf.PLAIN_ORF, five) == orf_lrf.sw(5, partial="none", operands=False)
+    assert under(orf_lrf.sw(3), five) == orf_lrf.sw(5)
+
+
 def test_other_code_runs_in_place_of_a_workload_and_under_its_name() -> None:
     """An address that steps along in a loop is not the code of the suite's reduction."""
     best = orf_lrf.BEST
@@ -249,8 +258,8 @@ def test_all_ablations_of_a_paper_are_shown_one_after_the_other(monkeypatch: pyt
 
 
 def test_an_ablation_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(UnknownNameError, match="source-order"):
-        find_ablation("orf-lrf", "source-ordr")
+    with pytest.raises(UnknownNameError, match="scheduled"):
+        find_ablation("orf-lrf", "schedulde")
 
 
 def test_a_part_that_is_not_there_is_an_error() -> None:

@@ -65,11 +65,15 @@ def test_a_workload_without_ages_counts_for_nothing() -> None:
     ("scratchpad", "cache", "expected"),
     [
         ([3, 3, 1, 0], [1, 2, 2, 5], 2 * CLASS_CYCLES),  # leads in the first two classes
-        ([0, 9, 1, 0], [1, 2, 2, 5], 2 * CLASS_CYCLES),  # not in the first, but in reads of up to the second
+        ([0, 9, 1, 0], [0, 2, 2, 5], 2 * CLASS_CYCLES),  # the first has no reads
+        ([3, 2, 9, 0], [1, 2, 1, 5], CLASS_CYCLES),  # not in the second, whatever comes later
+        ([0, 9, 1, 0], [1, 2, 2, 5], 0),  # not in the first
         ([1, 0, 0, 0], [2, 2, 2, 2], 0),
+        ([0, 0, 0, 0], [0, 0, 0, 0], 0),
+        ([3, 3, 3, 3], [1, 0, 1, 1], 4 * CLASS_CYCLES),  # everywhere
     ],
 )
-def test_the_scratchpad_captures_reads_up_to_where_its_lead_is_largest(
+def test_the_scratchpad_captures_reads_up_to_where_it_no_longer_leads(
     scratchpad: list[int], cache: list[int], expected: float
 ) -> None:
     rows = [

@@ -53,14 +53,19 @@ def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
 
 
 def captured_within(frame: pd.DataFrame) -> float:
-    """The age in cycles up to which the scratchpad serves more reads than the cache: that of its largest lead in
-    cumulative reads; 0 if it never leads.
+    """The age in cycles below which the scratchpad serves more reads than the cache at every age that has reads; 0 if
+    it never leads.
+
+    Section IV-C speaks of the ages within 20 cycles, where the scratchpad generally leads, and of none beyond: what is
+    printed is the least age up to which it must lead.
     """
     if frame.empty:
         return 0.0
     by_part = frame.pivot_table(index="cycles", columns="part", values="reads").sort_index()
-    lead = (by_part["RSP"] - by_part["RC"]).cumsum()
-    return float(lead.idxmax() + CLASS_CYCLES) if lead.max() > 0 else 0.0
+    lead = by_part["RSP"] - by_part["RC"]
+    behind = lead.index[(lead < 0) | ((lead == 0) & (by_part["RSP"] > 0))]
+    until = float(behind[0]) if len(behind) else float(lead.index[-1] + CLASS_CYCLES)
+    return until if (lead[lead.index < until] > 0).any() else 0.0
 
 
 def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, Variant], aged: Variant) -> pd.DataFrame:

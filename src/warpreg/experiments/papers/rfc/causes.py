@@ -45,7 +45,7 @@ ABLATIONS: Mapping[str, Ablation] = {
         "a greedy scheduler goes on to the oldest warp", parts=("scheduling",), machine={"inner": {"greedy": "gto"}}
     ),
     "source-order": Ablation(
-        "instructions in the order of the PTX", parts=("combined", "energy"), choice={"schedule": False}
+        "instructions in the order of the PTX", parts=("combined", "energy", "shaders"), choice={"schedule": False}
     ),
 }
 
@@ -71,24 +71,36 @@ _ORDER = Cause(
     "source-order",
 )
 _FLUSHED = Cause("compiler", f"{_TURN}, so that it has not been evicted when a warp is suspended", "in-turn")
+_LEAST = Cause(
+    "compiler",
+    "the least is that of skinning, whose fetched values the scheduler moves in front of the sums that take them, more"
+    " than six entries hold",
+    "source-order",
+)
+_DEAREST = Cause(
+    "compiler",
+    "the scheduler moves producers away from their consumers. And the energies of the paper are lost; in the table of"
+    " orf-lrf, which replaces them, a write to eight entries costs as much as one to the main register file, so that"
+    " these designs save least",
+    "source-order",
+)
 CAUSES: Mapping[str, Cause] = {
     "rfc-read-allocate-mrf-reads": _MIX,
     "rfc-read-allocate-mrf-writes": _MIX,
-    "rfc-lru-extra": Cause("compiler", _TURN, "in-turn"),
     "rfc-6-mrf-reads-avoided": Cause("input", f"{_MIXED}. And {_TURN}", "mix-in-turn"),
     "rfc-6-mrf-writes-avoided-hw": _MIX,
     "rfc-6-mrf-writes-avoided-liveness": _MIX,
     "rfc-liveness-gain": Cause("compiler", _TURN, "in-turn"),
     "rfc-ipc-6-active-compute": _NEXT,
     "rfc-ipc-6-active-shader": _NEXT,
-    "rfc-active-thread-reduction": _NEXT,
     "rfc-active-deterioration": _NEXT,
     "rfc-alu-latency-4-gain": _NEXT,
     "rfc-round-robin-vs-greedy": _NEXT,
     "rfc-flush-cost": _FLUSHED,
-    "rfc-liveness-bypass-mrf": _ORDER,
     "rfc-liveness-bypass-writebacks": _FLUSHED,
-    "rfc-energy-access-range": _ORDER,
+    "rfc-shader-min-reads-avoided": _LEAST,
+    "rfc-shader-min-writes-avoided": _LEAST,
+    "rfc-energy-access-range": _DEAREST,
     "rfc-energy-access-6x8": _ORDER,
     "rfc-table5-mrf1-rfc02-compute": _ORDER,
     "rfc-table5-mrf1-rfc02-shader": _ORDER,
@@ -98,11 +110,21 @@ CAUSES: Mapping[str, Cause] = {
     "rfc-chip-watts-saved": _ORDER,
     "rfc-watts-per-sm-saved": _ORDER,
 }
-_LEAST = (
-    "the least is that of skinning, whose fetched values the scheduler moves in front of the sums that take them, more"
-    " than six entries hold; in the order of the PTX every shader avoids more than is printed"
-)
 REMARKS: Mapping[str, str] = {
-    "rfc-shader-min-reads-avoided": _LEAST,
-    "rfc-shader-min-writes-avoided": _LEAST,
+    "rfc-active-thread-reduction": (
+        "it follows from the loss with six active warps, which counts as none up to 1% here; shaders lose 5% in the"
+        " paper, and do so here if a greedy scheduler goes on to the oldest warp, where eight active warps are not free"
+        " of loss either"
+    ),
 }
+
+SUMMARY = (
+    "How values are read, the share of the main register file's accesses that six entries avoid with static liveness,"
+    " the ideal saving, the energies of Table 5 but one, the bandwidth that is left, and the IPC with eight active"
+    " warps were reproduced. Not reproduced were the cost of flushes, which is about three times the printed one, the"
+    " effects of read allocation, the energy saved with wires, which is six points below the headline, and results that"
+    " depend on which warp a greedy scheduler goes on to. The reasons are that the traces are not public and other"
+    " kernels stand for them, that neither the schedule of the code nor the register that a value takes is printed, and"
+    " that the energies are lost and those of the later paper replace them."
+)
+"""What was reproduced, what was not, and why."""

@@ -7,6 +7,7 @@ import pandas as pd
 from warpreg.experiments.measures.ipc import ALL_WARPS
 from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark, columns_as_rows, marks_of, of_results
 from warpreg.experiments.papers.rfc import results
+from warpreg.experiments.papers.rfc.readings import LABELS, READ_AS
 from warpreg.experiments.studies.study import Study
 
 ENTRIES = Axis("entries", "RFC entries per thread", "registers")
@@ -194,6 +195,13 @@ FIGURES = (
     Figure(
         "figure-11", "Figure 11", "MRF accesses avoided under the two-level scheduler", two_level, "lines",
         ENTRIES, AVOIDED, series="category", panels="panel",
+    ),
+    Figure(
+        "readings", "§3.1, §5.1, §5.3", "Changes of accesses in points and relative", results.readings, "bars",
+        Axis("of", ""), Axis("change", "change", "fraction"), series="reading",
+        marks=tuple(
+            Mark(result, decision.label, LABELS[decision.reading]) for result, decision in READ_AS.items()
+        ),
     ),
     Figure(
         "figure-12", "Figure 12", "Register file access energy, wires left out", energy, "bars",

@@ -22,6 +22,7 @@ from warpreg.energy.counts import Structure
 from warpreg.experiments.measures.ipc import ALL_WARPS, CacheIpc, Ipc
 from warpreg.experiments.papers.code import MODERN, Code
 from warpreg.experiments.papers.part import Part, findings_of
+from warpreg.experiments.papers.rfc.readings import Change, both, compared
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import mean_ratio, ratio, with_structures
@@ -322,34 +323,35 @@ def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
 
 
 def _traffic(study: Study) -> dict[str, Measured]:
-    """Results on traffic, with the interpretation of the paper's wording.
+    """Results on traffic without flushes; percentages of accesses in the reading of `readings.READ_AS`.
 
-    Static liveness (section 5.1) increases the fraction of MRF accesses that are avoided by a share of that fraction:
-    the paper's own 50% of reads, 43% and 59% of writes give 11% at two reads per write and 13% at 1.6, and at most 6
-    points.
-
-    Read allocation (section 3.1) has 5% fewer MRF reads and 10 to 20% more MRF writes than the cache without it, each
-    relative to that cache's number.  The paper's figures are averages over traces, so means are compared; a mean of
-    ratios would depend on the few workloads of which a large cache removes nearly all traffic.
+    The paper's figures are averages over traces, so means are compared; a mean of ratios would depend on the few
+    workloads of which a large cache removes nearly all traffic.
     """
     six = _avoided(study, {"hardware": hardware, "liveness": live}, (CHOSEN_ENTRIES,))
     plain, alive = six[six["design"] == "hardware"], six[six["design"] == "liveness"]
     by_category = plain.groupby("category")[["reads avoided", "writes avoided"]].mean()
-    reads_filled, writes_filled = traffic_left(study, READ_ALLOCATE)
-    reads_large, writes_large = traffic_left(study, hardware(LARGE))
-    fifo, lru = study[hardware(CHOSEN_ENTRIES)], study[LRU]
     return {
         "rfc-6-mrf-reads-avoided": _weighted(study, plain["reads avoided"], plain),
         "rfc-6-mrf-writes-avoided-hw": _weighted(study, plain["writes avoided"], plain),
         "rfc-6-mrf-writes-avoided-liveness": _weighted(study, alive["writes avoided"], alive),
         "rfc-6-reads-avoided-range": _farthest(by_category["reads avoided"], 0.45, 0.75),
         "rfc-6-writes-avoided-range": _farthest(by_category["writes avoided"], 0.35, 0.75),
-        "rfc-liveness-gain": ratio(_weighted(study, _elided(alive), alive), _weighted(study, _elided(plain), plain))
-        - 1,
-        "rfc-read-allocate-mrf-reads": 1 - ratio(reads_filled, reads_large),
-        "rfc-read-allocate-mrf-writes": ratio(writes_filled, writes_large) - 1,
-        "rfc-lru-extra": 1 - _mean_ratio(study, lambda name: (lru[name].mrf_accesses, fifo[name].mrf_accesses)),
+        **compared(traffic_changes(study)),
         "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
+    }
+
+
+def traffic_changes(study: Study) -> dict[str, Change]:
+    """What liveness, read allocation and LRU change, by result; means over workloads (sections 3.1, 5.1)."""
+    reads_filled, writes_filled = traffic_left(study, READ_ALLOCATE)
+    reads_large, writes_large = traffic_left(study, hardware(LARGE))
+    plain, alive, lru = (accesses_left(study, one) for one in (hardware(CHOSEN_ENTRIES), live(CHOSEN_ENTRIES), LRU))
+    return {
+        "rfc-liveness-gain": Change(1 - plain, 1 - alive),
+        "rfc-read-allocate-mrf-reads": Change(reads_large, reads_filled, falls=True),
+        "rfc-read-allocate-mrf-writes": Change(writes_large, writes_filled),
+        "rfc-lru-extra": Change(plain, lru, falls=True),
     }
 
 
@@ -423,26 +425,33 @@ def accesses_left(study: Study, design: Replay) -> float:
 
 
 def _combined(study: Study) -> dict[str, Measured]:
-    """Results of section 5.3, with the interpretation of its wording.
+    """Results of section 5.3, in the reading of `readings.READ_AS`, and the bandwidth of section 5.5."""
+    bypassed = flushed(CHOSEN_ENTRIES, bypass=True)
+    return {**compared(combined_changes(study)), "rfc-mrf-bandwidth": accesses_left(study, bypassed)}
 
-    Flushes increase the number of MRF accesses by 10%, compared to the results of Figure 6: relative to the accesses
-    that remain with the cache, each the mean over workloads, as that figure's averages are.  The 30% fewer write-backs
-    of the bypass are also relative to their number without it, with equal weights of workloads, as in all averages of
-    the paper; a sum would be dominated by the longest runs.  The paper's own figures agree with the first: 50% and 59%
-    avoided leave 0.47 of the accesses, and 10% more is the half of section 5.5.
+
+def combined_changes(study: Study) -> dict[str, Change]:
+    """What flushes and the bypass change, by result; means over workloads (section 5.3).
+
+    Write-backs are fractions of the baseline's writes, with equal weights of workloads, as in all averages of the
+    paper; a sum would be dominated by the longest runs.
     """
     two_level, bypassed = flushed(CHOSEN_ENTRIES), flushed(CHOSEN_ENTRIES, bypass=True)
 
     def written_back(design: Replay) -> float:
         return _mean_ratio(study, lambda name: (study[design][name].moved("RFC", "MRF"), study[MRF][name].writes()))
 
-    left = accesses_left(study, two_level)
+    alone, left, saved = (accesses_left(study, one) for one in (live(CHOSEN_ENTRIES), two_level, bypassed))
     return {
-        "rfc-flush-cost": ratio(left, accesses_left(study, live(CHOSEN_ENTRIES))) - 1,
-        "rfc-liveness-bypass-mrf": 1 - ratio(accesses_left(study, bypassed), left),
-        "rfc-liveness-bypass-writebacks": 1 - ratio(written_back(bypassed), written_back(two_level)),
-        "rfc-mrf-bandwidth": accesses_left(study, bypassed),
+        "rfc-flush-cost": Change(alone, left),
+        "rfc-liveness-bypass-mrf": Change(left, saved, falls=True),
+        "rfc-liveness-bypass-writebacks": Change(written_back(two_level), written_back(bypassed), falls=True),
     }
+
+
+def readings(study: Study) -> pd.DataFrame:
+    """Both readings of each printed percentage of accesses (`readings.both`)."""
+    return both({**traffic_changes(study), **combined_changes(study)})
 
 
 def _energy(study: Study) -> dict[str, Measured]:
