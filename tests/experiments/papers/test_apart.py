@@ -75,5 +75,12 @@ def test_statements_concern_printed_numbers(paper: str) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
+def test_without_runs_no_statement_holds(paper: str) -> None:
+    said = explained(paper)
+    assert [one.bound(NOTHING) for one in getattr(said, "LIMITS", {}).values() if one.bound(NOTHING) is not None] == []
+    assert [one.value(NOTHING) for one in getattr(said, "READINGS", {}).values() if one.value(NOTHING)] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
 def test_without_runs_nothing_is_learnt(paper: str) -> None:
     assert lessons_of(paper, NOTHING) == []

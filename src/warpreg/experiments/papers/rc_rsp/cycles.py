@@ -56,8 +56,7 @@ def captured_within(frame: pd.DataFrame) -> float:
     """The age in cycles below which the scratchpad serves more reads than the cache at every age that has reads; 0 if
     it never leads.
 
-    Section IV-C speaks of the ages within 20 cycles, where the scratchpad generally leads, and of none beyond: what is
-    printed is the least age up to which it must lead.
+    Section IV-C: within 20 cycles of the last access, the scratchpad generally captures more reads than the cache.
     """
     if frame.empty:
         return 0.0

@@ -55,10 +55,14 @@ DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Die area of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 
 
+def led_until(study: Study) -> float | None:
+    """Cycles since the last access up to which the scratchpad leads; None without its runs."""
+    return cycles.captured_within(figure_12(study)) if names(study, AGES) else None
+
+
 def _ages(study: Study) -> dict[str, Measured]:
-    if not names(study, AGES):
-        return {}
-    return {"rc-rsp-rsp-captures-within": cycles.captured_within(figure_12(study))}
+    led = led_until(study)
+    return {} if led is None else {"rc-rsp-rsp-captures-within": led}
 
 
 def bands(study: Study) -> dict[str, tuple[float, float]]:

@@ -9,7 +9,7 @@ from warpreg.experiments.papers.cause import Cause
 from warpreg.experiments.papers.contradiction import Contradiction
 from warpreg.experiments.papers.limit import Limit
 from warpreg.experiments.papers.tfet import frames
-from warpreg.experiments.papers.tfet.designs import GATED
+from warpreg.experiments.papers.tfet.designs import BASELINE, GATED
 from warpreg.experiments.papers.tfet.frames import mean
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
@@ -59,6 +59,8 @@ CONTRADICTIONS: Mapping[str, Contradiction] = {
 
 def _gated_at_most(study: Study) -> float | None:
     """The most leakage that the gating of section 3.3 saves, of all energy: 22% of the leakage of the baseline."""
+    if not study.in_all([BASELINE]):
+        return None
     leakage = mean(study, {name: cost.leakage for name, cost in frames.energies(study, GATED).items()})
     return None if leakage is None else (1 - published.number("tfet-cmos-share")) * leakage
 
