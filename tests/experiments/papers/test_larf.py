@@ -12,7 +12,7 @@ from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.larf import costs, designs, frames, results
 from warpreg.experiments.papers.larf.designs import DESIGNS, INFINITE, LIMITED, LIMITED_LAS, PLAIN, SCHEDULED, timed
 from warpreg.experiments.papers.larf.layers import Layer, Layers
-from warpreg.experiments.papers.larf.sources import BLOCKED_PRODUCT, LAYERS, PLAIN_PRODUCT, SOURCES
+from warpreg.experiments.papers.larf.sources import BLOCKED_PRODUCT, LAYERS, PLAIN_PRODUCT, SOURCES, SQUARE_PRODUCT
 from warpreg.experiments.papers.reproduction import figures_of, reproduced
 from warpreg.experiments.papers.shown import find_ablation, parts_of
 from warpreg.experiments.runs.run import AS_COMPILED, find_workload, run_workload
@@ -35,13 +35,20 @@ def test_the_workloads_are_those_of_the_paper_as_far_as_the_suite_has_them() -> 
     assert len(LAYERS) == sum(published.parameter("larf-cifarnet-layers"))
 
 
-@pytest.mark.parametrize("name", [PLAIN_PRODUCT, BLOCKED_PRODUCT])
-def test_products_are_128_by_128_at_every_size(name: str) -> None:
-    """Section 5.6.3; both have 16 thread blocks of 1024 threads, in which a warp computes a part of one row."""
+@pytest.mark.parametrize(
+    ("name", "grid", "block"),
+    [
+        (PLAIN_PRODUCT, (1, 16), (128, 8)),
+        (BLOCKED_PRODUCT, (4, 4), (32, 32)),
+        (SQUARE_PRODUCT, (4, 4), (32, 32)),
+    ],
+)
+def test_products_are_128_by_128_at_every_size(name: str, grid: tuple[int, int], block: tuple[int, int]) -> None:
+    """Section 5.6.3; all have 16 thread blocks of 1024 threads, in which a warp computes a part of one row."""
     run = run_workload(find_workload(name), "small")
     (launch,) = run.launches
     assert {run.outputs["c"].shape} == {(128, 128)}
-    assert (launch.grid[:2], launch.block[:2]) == ((4, 4), (32, 32))
+    assert (launch.grid[:2], launch.block[:2]) == (grid, block)
     assert set(find_workload(name).sizes) == {"tiny", "small", "full"}
 
 
