@@ -33,10 +33,10 @@ WORKLOAD = Workload(
     name="matrix-mul-plain",
     title="Plain matrix multiplication",
     description=(
-        "C = A B in single precision without any optimization: no shared memory, one sum, no unrolled loop. A thread in a"
-        " block of 32 x 8 computes one element. In each step a warp reads one element of A and 32 neighbouring ones of"
-        " B, and waits for both; threads beyond an edge read what the last ones do and store nothing. The sum,"
-        " two addresses and a counter live through the loop; loaded values are read once."
+        "C = A B in single precision without any optimization: no shared memory, one sum, no unrolled loop. A thread in"
+        " a block of 32 x 8 computes one element. In each step a warp reads one element of A and 32 neighbouring ones"
+        " of B, and waits for both; threads beyond an edge read what the last ones do and store nothing. The sum, two"
+        " addresses and a counter live through the loop; loaded values are read once."
     ),
     suite="cuda-sdk",
     tags=("float", "memory", "iterative"),
