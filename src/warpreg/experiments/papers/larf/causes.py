@@ -4,16 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from warpreg.designs.load_sharing.state import COMPLETE, MISS
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
-from warpreg.experiments.papers.larf.designs import FERMI
+from warpreg.experiments.papers.larf.designs import CACHED, FERMI, PASCAL, UNCACHED
+from warpreg.experiments.papers.larf.sources import PLAIN_PRODUCT, SQUARE_PRODUCT
 
-UNCACHED = "larf-gtx480-uncached"
+
+def _pending(rule: str) -> Mapping[str, Mapping[str, str]]:
+    """Another rule for loads that find an entry whose data are under way."""
+    return {"larf": {"pending": rule}, "larf+las": {"larf_pending": rule}}
+
+
 ABLATIONS: Mapping[str, Ablation] = {
     "uncached": Ablation(
         "global loads pass the first-level cache of the Fermi GPU by",
         parts=("products",),
         machine={"machine": {FERMI: UNCACHED}},
+    ),
+    "square-blocks": Ablation(
+        "the plain product of matrices has thread blocks of 32 x 32, as the blocked one has",
+        parts=("products",),
+        code={PLAIN_PRODUCT: SQUARE_PRODUCT},
+    ),
+    "pending-misses": Ablation(
+        "a load does not find an entry whose data are under way",
+        parts=("layers", "end-to-end", "products"),
+        parameters=_pending(MISS),
+    ),
+    "pending-completes": Ablation(
+        "a load that finds an entry is complete at once, also if the data are under way, which no hardware could do",
+        parts=("layers", "end-to-end", "products"),
+        parameters=_pending(COMPLETE),
+    ),
+    "cached": Ablation(
+        "memory behind the first-level caches has latency and bandwidth, but no contention",
+        parts=("layers", "end-to-end"),
+        machine={"machine": {PASCAL: CACHED}},
     ),
 }
 CAUSES: Mapping[str, Cause] = {
