@@ -264,6 +264,42 @@ def test_a_machine_can_drop_tables_of_its_base(tmp_path: Path) -> None:
         assert refusal(path).endswith(f"found {found}")
 
 
+OWN_UNITS = """
+units      = { value = 2, unit = "units", assumed = "a test" }
+private    = { value = false, assumed = "a test" }
+initiation = { value = 16, unit = "cycles", assumed = "a test" }
+latency    = { value = 8, unit = "cycles", assumed = "a test" }
+"""
+F64_COLLECTORS = '[collectors.sp]\npipes = { value = ["fp", "dp"], assumed = "a test" }\n'
+
+
+def test_a_machine_can_give_units_to_a_pipe_that_has_none_in_its_base(tmp_path: Path) -> None:
+    """The GTX 480's f64 instructions go to its SFU (`same_as`); here they have units with their own interval."""
+    mine = gpu.load(with_base(tmp_path, "gtx480", f"{F64_COLLECTORS}[pipes.dp]{OWN_UNITS}"))
+    assert (mine.worker["dp"], gpu.load("gtx480").worker["dp"]) == ("dp", "sfu")
+    assert (mine.pipes["dp"].units, mine.pipes["dp"].initiation, mine.pipes["dp"].latency) == (2, 16, 8)
+    assert "pipes.dp.same_as" not in mine.origins
+
+
+def test_a_machine_can_give_the_work_of_a_pipe_of_its_base_to_another(tmp_path: Path) -> None:
+    """The TITAN X has f64 units; `same_as` replaces them as a whole, and another one that of the base."""
+    same_as = '[pipes.dp]\nsame_as = { value = "fp", assumed = "a test" }\n'
+    general = '[collectors.general]\npipes = { value = ["fp", "sfu", "mem"], assumed = "a test" }\n'
+    mine = gpu.load(with_base(tmp_path, "titanx", same_as + general))
+    assert (mine.worker["dp"], gpu.load("titanx").worker["dp"]) == ("fp", "dp")
+    assert "dp" not in mine.pipes
+    assert gpu.load(with_base(tmp_path, "gtx480", same_as)).worker["dp"] == "fp"
+
+
+def test_a_pipe_has_either_units_or_the_pipe_that_does_its_work(tmp_path: Path) -> None:
+    latency = 'latency = { value = 8, unit = "cycles", assumed = "a test" }'
+    path = with_base(tmp_path, "gtx480", f"[pipes.dp]\n{latency}\n")
+    assert refusal(path).startswith(f"{path}:3: pipes.dp.units: expected an entry (units")
+    both = f'same_as = {{ value = "fp", assumed = "a test" }}\n{latency}'
+    path = with_base(tmp_path, "gtx480", f"[pipes.dp]\n{both}\n")
+    assert refusal(path).startswith(f"{path}:4: pipes.dp.same_as: expected ")
+
+
 def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "broken.toml"
     path.write_text('title = "x"\n[chip\n', encoding="utf-8")

@@ -69,6 +69,18 @@ def changed(folder: Path, machine: str, old: str, new: str) -> Path:
             '"crossbar", source',
             "flits_per_cycle: expected an entry of a mesh, found one of a",
         ),
+        (
+            "v100",
+            "merged            = { value = 8,",
+            "merged            = { value = 0,",
+            "l1.merged: expected 1 to 32767",
+        ),
+        (
+            "titanx",
+            "caches_read_only  = { value = true,",
+            "caches_read_only  = { value = 1,",
+            "l1.caches_read_only: expected a value of type bool, found 1",
+        ),
         ("tfet", 'value = "line"', 'value = "row"', "network.packet: expected one of sector, line, found 'row'"),
         ("tfet", 'value = "instruction"', 'value = "warp"', "access: expected one of word, instruction, found 'warp'"),
         ("tfet", 'value = "all"', 'value = "some"', "scoreboard: expected one of named, all, found 'some'"),
@@ -102,3 +114,14 @@ def test_shared_memory_takes_its_part_of_a_unified_memory(shared: int, kilobytes
 def test_a_separate_cache_keeps_its_size() -> None:
     memory = gpu.load("titanx").memory
     assert with_shared_memory(memory, 98304) is memory
+
+
+@pytest.mark.parametrize(
+    ("machine", "merged"),
+    [("gtx480", 8), ("titanx", 8), ("v100", 8), ("titanv", 8), ("rtx3070", 48), ("bow-titanx", 8), ("tfet", None)],
+)
+def test_the_requests_of_a_miss_register_are_those_of_the_configurations(machine: str, merged: int | None) -> None:
+    """Third number of the miss registers of `gpgpu_cache:dl1` in GPGPU-Sim; tfet's simulator has none for its cache."""
+    cache = gpu.load(machine).memory.l1
+    assert cache is not None
+    assert cache.merged == merged

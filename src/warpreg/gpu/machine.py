@@ -12,7 +12,7 @@ from warpreg.gpu import memory, sourced
 from warpreg.gpu.memory import MemorySystem, read_memory
 from warpreg.gpu.scheduling import ALL_RESULTS, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
-from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
+from warpreg.gpu.units import SAME_AS, CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
 from warpreg.ir.html_table import html_table
 
 FOLDER = Path(__file__).parent / "machines"
@@ -180,7 +180,7 @@ class Machine:
 def _at(machine: Machine, key: str) -> object:
     """The value with a dotted key of the file; None for one that this machine does not use."""
     first, *rest = key.split(".")
-    if first == "pipes" and rest[-1] == "same_as":
+    if first == "pipes" and rest[-1] == SAME_AS:
         return machine.worker[rest[0]]
     found: Any = getattr(machine.memory if hasattr(machine.memory, first) else machine, first)
     for name in rest:
@@ -205,7 +205,7 @@ def load(name_or_path: str | Path) -> Machine:
 @functools.lru_cache(maxsize=32)
 def _read(path: Path, content: bytes) -> Machine:
     """Parse a file; ``content`` is part of the cache key, so an edited file is read again."""
-    document = Document(path, MachineError, FOLDER)
+    document = Document(path, MachineError, FOLDER, alone=SAME_AS)
     document.only(SECTIONS)
     operand_path = document.section("operand_path", OperandPath)
     pipes, worker = read_pipes(document)

@@ -96,18 +96,20 @@ class Document:
     """One parsed file.  ``origins`` collects the origin of every number read, by dotted key.
 
     With a ``folder`` of descriptions, a file may contain ``base = "name"``: it inherits that description's entries and
-    may override them, except those of the tables in a list ``drop``.
+    may override them, except those of the tables in a list ``drop``.  In a table, the entry named ``alone`` and all
+    others exclude each other: what the file itself has replaces the base's.
     """
 
-    def __init__(self, path: Path, error: type[DescriptionError], folder: Path | None = None) -> None:
+    def __init__(self, path: Path, error: type[DescriptionError], folder: Path | None = None, alone: str = "") -> None:
         self.path = path
         self.origins: dict[str, Origin] = {}
         self._error = error
+        self._alone = alone
         self._text = self._read()
         self._data = self._parse()
         self._base = None if folder is None else self._find_base(folder)
         if self._base is not None:
-            self._data = _merged(self._inherited(self._base), self._data)
+            self._data = _merged(self._inherited(self._base), self._data, alone)
         self.digest = hashlib.sha256(json.dumps(self._data, sort_keys=True, default=str).encode()).hexdigest()
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
@@ -173,7 +175,7 @@ class Document:
         if base not in names(folder) or folder / f"{base}.toml" == self.path:
             raise self.refusal("base", f"one of {', '.join(names(folder))}", f"'{base}'")
         del self._data["base"]
-        return Document(folder / f"{base}.toml", self._error, folder)
+        return Document(folder / f"{base}.toml", self._error, folder, self._alone)
 
     def _inherited(self, base: Document) -> dict[str, Any]:
         """The entries of the base, without the tables that this file drops."""
@@ -259,11 +261,11 @@ class Document:
             raise self.refusal(key, f"{declared.low:g} to {declared.high:g} {declared.unit}".rstrip(), f"{value:g}")
 
 
-def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, Any], own: Mapping[str, Any], alone: str) -> dict[str, Any]:
     """The base's tables, overridden by the file's entries; an entry is replaced as a whole."""
-    merged = dict(base)
+    merged = {key: value for key, value in base.items() if not own or (key == alone) == (alone in own)}
     for key, value in own.items():
         before = base.get(key)
         is_table = isinstance(value, dict) and isinstance(before, dict) and "value" not in value
-        merged[key] = _merged(before, value) if is_table and isinstance(before, dict) else value
+        merged[key] = _merged(before, value, alone) if is_table and isinstance(before, dict) else value
     return merged

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from warpreg.gpu.pipes import CTRL, PIPES, UNTIMED
 from warpreg.gpu.sourced import Document, quantity
 
+SAME_AS = "same_as"
+"""The one entry of a pipe that has no units of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
@@ -56,7 +59,7 @@ def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str
     work = {name: _worker(document, name) for name in PIPES}
     for name, worker in work.items():
         if work[worker] != worker:
-            raise document.refusal(f"pipes.{name}.same_as", "a pipe with units of its own", f"'{worker}'")
+            raise document.refusal(f"pipes.{name}.{SAME_AS}", "a pipe with units of its own", f"'{worker}'")
     pipes = {name: document.section(f"pipes.{name}", Pipe) for name in PIPES if work[name] == name}
     for name, pipe in pipes.items():
         if (pipe.latency is None) != (name in UNTIMED):
@@ -66,7 +69,7 @@ def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str
 
 
 def _worker(document: Document, name: str) -> str:
-    if document.keys(f"pipes.{name}") == ("same_as",):
+    if document.keys(f"pipes.{name}") == (SAME_AS,):
         return document.section(f"pipes.{name}", _SameAs).same_as
     return name
 

@@ -28,10 +28,13 @@ SYSTEMS = [
     change(CONTENTION, memory={"segment_bytes": 128}, network={"virtual_channels": 2}),
     change(CACHED, memory={"segment_bytes": 128}),
     change(CACHED, l1={"miss_lines": 1}),
+    change(CACHED, l1={"merged": 1}),
+    change(CONTENTION, l1={"merged": 2}, l2={"merged": 1}),
+    change(CACHED, l1={"merged": 1, "skip_global": True, "caches_read_only": True}),
 ]
 sends = st.tuples(
     st.integers(0, 2),
-    st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE]),
+    st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE, m.READ_ONLY]),
     st.integers(0, 40),
     st.integers(1, 15),
     st.integers(0, 9),

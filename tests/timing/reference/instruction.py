@@ -21,7 +21,7 @@ class Instruction:
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
     ``unrecorded``: a texture fetch of a trace, whose addresses are not known.
-    ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``) or nothing.
+    ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``, ``read-only``) or nothing.
     """
 
     pc: int

@@ -6,7 +6,10 @@ from warpreg.gpu.machine import Machine
 from warpreg.timing import memory as package
 from warpreg.timing.memory.between_launches import SecondLevel, left_by, put
 
-KINDS = {"load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE}
+KINDS = {
+    "load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE,
+    "read-only": package.READ_ONLY,
+}  # fmt: skip
 
 
 class PackageMemory:

@@ -16,7 +16,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Immediate, Operand
 from warpreg.sass.isa import opcodes as sass
-from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
+from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, READ_ONLY_LOAD, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
 
 WAITS = {
@@ -29,7 +29,7 @@ WAITS = {
     Latency.TENSOR: "dp",
     Latency.SFU: "sfu",
 }
-KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic"}
+KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic", READ_ONLY_LOAD: "read-only"}
 FENCES = ("membar", "fence", "MEMBAR")
 
 

@@ -301,7 +301,9 @@ class StreamingMultiprocessor:
 
     def _found_without_memory(self, issued: UnderWay, now: int) -> int:
         access = issued.step.access
-        is_global_load = issued.instruction.kind == "load" and access is not None and access.space == "global"
+        is_global_load = (
+            issued.instruction.kind in ("load", "read-only") and access is not None and access.space == "global"
+        )
         return self.hooks.load_lookup(issued, now) if is_global_load else 0
 
     def _complete_load(self, load: int, cycles: int, now: int) -> None:

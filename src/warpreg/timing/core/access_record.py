@@ -12,8 +12,10 @@ from __future__ import annotations
 GLOBAL, SHARED, LOCAL, TEXTURE, CONSTANT, GENERIC = range(6)
 """State spaces.  GENERIC occurs in static tables only; a record has the space that contains its addresses."""
 
-NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD = range(5)
-"""Kinds of memory instructions and transactions.  ATOMIC has a result; a reduction counts as a STORE."""
+NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD, READ_ONLY_LOAD = range(6)
+"""Kinds of memory instructions and transactions.  ATOMIC has a result; a reduction counts as a STORE.  READ_ONLY_LOAD
+is a load from global memory through the read-only path (``ld.global.nc``).
+"""
 
 SPACE_SHIFT = 32
 TRANSACTIONS_SHIFT = 40
@@ -23,6 +25,12 @@ IRREGULAR = -(1 << 62)
 LINE_BYTES = 128
 SECTOR_BYTES = 32
 ALL_SECTORS = 15
+
+
+def is_load(kind: int) -> bool:
+    """Whether a kind is a load, whatever its path."""
+    return kind == LOAD or kind >= TEXTURE_LOAD
+
 
 LOCAL_BASE = 1 << 56
 """Base of local memory in line addresses: above all global memory, which has 49 bits at most."""

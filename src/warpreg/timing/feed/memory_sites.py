@@ -34,6 +34,10 @@ SASS_KINDS = {
 }
 
 
+READ_ONLY = {"ld": {"nc"}, "LDG": {"CONSTANT", "CI"}}
+"""Modifiers of loads from global memory through the read-only path, by opcode of PTX and of SASS."""
+
+
 class Sites(NamedTuple):
     """One row per memory instruction with a record, in order of pc.
 
@@ -71,7 +75,7 @@ def memory_sites(kernel: Kernel) -> Sites:
 
 @cached_analysis
 def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
-    """By pc: NO_ACCESS without a record, LOAD, STORE (reductions included), or ATOMIC with a result."""
+    """By pc: NO_ACCESS without a record, LOAD, READ_ONLY_LOAD, STORE (reductions included), or ATOMIC with a result."""
     return np.array([_kind(i) if step_bytes(i) else record.NO_ACCESS for i in kernel.instructions()], np.uint8)
 
 
@@ -124,11 +128,17 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
 
 
 def _kind(instruction: Instruction) -> int:
+    if _is_read_only(instruction):
+        return record.READ_ONLY_LOAD
     if sass.is_sass(instruction):
         return SASS_KINDS[sass.find(instruction.opcode).action]
     if instruction.opcode == "atom":
         return record.ATOMIC
     return record.LOAD if instruction.has_result or is_copy(instruction) else record.STORE
+
+
+def _is_read_only(instruction: Instruction) -> bool:
+    return not READ_ONLY.get(instruction.opcode, set()).isdisjoint(instruction.modifiers)
 
 
 def _spaces(modifiers: tuple[str, ...]) -> list[str]:

@@ -31,7 +31,8 @@ def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     access = c.rows[op, ops.RECORD]
     pc = c.rows[op, ops.PC]
     head = c.slab[access]
-    if c.code[pc, code.KIND] != record.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
+    kind = c.code[pc, code.KIND]
+    if (kind != record.LOAD and kind != record.READ_ONLY_LOAD) or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
         return 0
     number = number_of(c, c.rows[op, ops.WARP])
     base, stride = c.slab[access + 1], c.slab[access + 2]

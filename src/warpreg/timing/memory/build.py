@@ -99,6 +99,8 @@ def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
     p[parameters.BANKS1] = cache.banks or 1
     if cache.miss_sectors is not None:
         p[parameters.MSHRS1], p[parameters.MISS_SECTORS] = cache.miss_sectors, 1
+    p[parameters.MERGED1] = NEVER if cache.merged is None else cache.merged
+    p[parameters.CACHES_READ_ONLY] = cache.caches_read_only or False
     p[parameters.WRITE1], p[parameters.SKIP_GLOBAL] = WRITES.index(cache.write), cache.skip_global
 
 

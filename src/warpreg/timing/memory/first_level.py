@@ -1,9 +1,9 @@
 """First-level cache of an SM, shared by the models that have one.
 
 Loads are looked up when they are sent and answered ``latency`` cycles later.  A miss allocates a line, and transactions
-that wait for it are chained to it; each line in flight occupies a miss register.  Stores and atomics pass through.  A
-transaction without a free miss register, line or place in the network waits in front of the cache, and the SM sends no
-other until it has proceeded.
+that wait for it are chained to it; each line in flight occupies a miss register, which merges a limited number of them.
+Stores and atomics pass through.  A transaction without a free miss register or a place in one, a line or a place in the
+network waits in front of the cache, and the SM sends no other until it has proceeded.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
         memory.sms[sm, sms.BANKS_TAKEN], memory.sms[sm, sms.TAKEN_AT] = _banks_of(memory, sectors), now
     memory.sms[sm, sms.UNDER_WAY] += 1
     memory.counts[sm, counts.SENT] += 1
-    wanted = p[parameters.SEGMENT] if kind == record.LOAD or kind == record.TEXTURE_LOAD else 0
+    wanted = p[parameters.SEGMENT] if record.is_load(kind) else 0
     node = new_node(memory, sm, kind, line, sectors | wanted, ticket)
     if _take(memory, sm, node, start // TICKS, 2 * now + 1) == 0:
         memory.sms[sm, sms.BLOCKED] = node
@@ -136,10 +136,10 @@ def _take(memory: Memory, sm: int, node: int, now: int, turn: int) -> int:
     """
     p = memory.parameters
     kind = memory.nodes[node, nodes.KIND]
-    is_load = kind == record.LOAD or kind == record.TEXTURE_LOAD
+    is_load = record.is_load(kind)
     line = memory.nodes[node, nodes.LINE]
     skips = p[parameters.HAS_L1] == 0 or (
-        p[parameters.SKIP_GLOBAL] == 1 and kind != record.TEXTURE_LOAD and line < LOCAL_BASE
+        p[parameters.SKIP_GLOBAL] == 1 and line < LOCAL_BASE and not _is_cached_apart(memory, kind)
     )
     slot = NONE
     if p[parameters.HAS_L1] == 1:
@@ -158,6 +158,12 @@ def _take(memory: Memory, sm: int, node: int, now: int, turn: int) -> int:
     return 1
 
 
+def _is_cached_apart(memory: Memory, kind: int) -> bool:
+    """Whether such loads are cached although other loads from global memory are not."""
+    read_only = kind == record.READ_ONLY_LOAD and memory.parameters[parameters.CACHES_READ_ONLY] == 1
+    return read_only or kind == record.TEXTURE_LOAD
+
+
 def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
     """Look a load up in its line, if present; returns the request that it makes, NONE, or MUST_WAIT."""
     p = memory.parameters
@@ -173,6 +179,8 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
             give_back_from(memory, sm, now + p[parameters.L1_LATENCY], memory.nodes[node, nodes.TICKET], FIRST_LEVEL)
             free_node(memory, node)
             return NONE
+        if tags.is_crowded(lines, memory.nodes, slot, need, p[parameters.MERGED1]):
+            return MUST_WAIT
     asked = need & ~pending
     registers = 1 if pending == 0 else 0
     if p[parameters.MISS_SECTORS] == 1:

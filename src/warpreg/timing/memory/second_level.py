@@ -7,7 +7,7 @@ add the time.
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.memory import tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, SECOND_LEVEL, new_node, note_level
@@ -80,7 +80,8 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     note_level(memory, node, SECOND_LEVEL)
     need = memory.nodes[node, nodes.SECTORS]
     slot = tags.find(lines, memory.buckets2, p[parameters.BUCKETS2], which, line)
-    if slot != NONE and kind != record.STORE and _is_crowded(memory, slot, need):
+    is_read = kind != record.STORE
+    if slot != NONE and is_read and tags.is_crowded(lines, memory.nodes, slot, need, p[parameters.MERGED2]):
         return NO_SLOT
     if slot == NONE:
         slot = allocate(memory, which, line)
@@ -122,21 +123,6 @@ def allocate(memory: Memory, which: int, line: int) -> int:
     count = p[parameters.BUCKETS2]
     tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, slot, line)
     return slot
-
-
-def _is_crowded(memory: Memory, slot: int, need: int) -> bool:
-    """Whether one of these sectors of a line already has the maximum number of waiting requests."""
-    bits = memory.lines2[slot, cache_lines.BITS]
-    sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT
-    room = memory.parameters[parameters.MERGED2]
-    if sought == 0 or room == NEVER:
-        return False
-    node = memory.lines2[slot, cache_lines.CHAIN]
-    while node != NONE and room > 0:
-        if memory.nodes[node, nodes.NEED] & sought:
-            room -= 1
-        node = memory.nodes[node, nodes.NEXT]
-    return room == 0
 
 
 def wait(memory: Memory, node: int) -> None:

@@ -7,7 +7,7 @@ lines contain, so those that are never used cost nothing.  Buckets and HASH_NEXT
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.memory.columns import cache_lines, cache_sets, nodes
 from warpreg.timing.memory.columns.cache_lines import CacheLines
@@ -18,6 +18,11 @@ from warpreg.timing.memory.columns.typed import Halves, Records
 LINE_SHIFT = 7
 TAG_BITS = 31
 TAG_MASK = (1 << TAG_BITS) - 1
+COUNT_BITS = 16
+COUNT_MASK = (1 << COUNT_BITS) - 1
+COUNTS = sum(1 << COUNT_BITS * sector for sector in range(4))
+SPREAD = sum(1 << (COUNT_BITS - 1) * sector for sector in range(4))
+"""The product of a set of sectors and SPREAD has the bit of each at the place of its count."""
 
 
 def find(lines: Records[CacheLines], buckets: Halves, count: int, which: int, line: int) -> int:
@@ -73,6 +78,27 @@ def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, way
     while slot != NONE and lines[slot, cache_lines.BITS] & cache_lines.PENDING:
         slot = lines[slot, cache_lines.NEWER]
     return slot
+
+
+def is_crowded(lines: Records[CacheLines], chained: Records[Nodes], slot: int, need: int, room: int) -> bool:
+    """Whether ``room`` nodes wait already for one of the missing sectors of ``need``; NEVER: no limit.
+
+    One number holds a count for each sector.
+    """
+    bits = lines[slot, cache_lines.BITS]
+    sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
+    if sought == 0 or room == NEVER:
+        return False
+    waiting = 0
+    node = lines[slot, cache_lines.CHAIN]
+    while node != NONE:
+        waiting += (chained[node, nodes.NEED] & sought) * SPREAD & COUNTS
+        node = chained[node, nodes.NEXT]
+    while waiting != 0:
+        if waiting & COUNT_MASK >= room:
+            return True
+        waiting >>= COUNT_BITS
+    return False
 
 
 def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors: int) -> int:

@@ -68,9 +68,11 @@ BANKS1 = _Word(55)  # banks of a first-level cache; 1: one transaction per cycle
 MISS_SECTORS = _Word(56)  # whether a miss register of the first level holds a sector, not a line
 FLITS = _Word(57)  # flits of a packet without data, then of one with 1 to 4 sectors
 FLITS_PER_CYCLE = _Word(62)  # of a link of a mesh
-COUNT = 63
+MERGED1 = _Word(63)  # requests that may wait for the same sector in a first-level cache
+CACHES_READ_ONLY = _Word(64)  # whether loads through the read-only path are cached where global loads bypass it
+COUNT = 65
 
-STRUCTURE = tuple(
-    map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH, BANKS1, MISS_SECTORS, VIRTUAL_CHANNELS))
-)
+STRUCTURE = tuple(map(int, (
+    MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, CACHES_READ_ONLY, SPREAD, IS_MESH, BANKS1, MISS_SECTORS, VIRTUAL_CHANNELS,
+)))  # fmt: skip
 """Columns that are folded into the compiled core as constants."""
