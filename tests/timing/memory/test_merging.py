@@ -129,10 +129,10 @@ def test_sectors_are_counted_as_one_by_one(
     memory = m.build(CACHED, 1, 1000.0, 100, 150)
     lines, chained = memory.lines1, memory.nodes
     lines[0, cache_lines.BITS] = valid | pending << cache_lines.PENDING_SHIFT | 15 << cache_lines.DIRTY_SHIFT
-    lines[0, cache_lines.CHAIN] = 0 if waiting else m.NONE
+    lines[0, cache_lines.CHAIN] = m.NONE
     for row, needed in enumerate(waiting):
         chained[row, nodes.NEED] = needed
-        chained[row, nodes.NEXT] = row + 1 if row + 1 < len(waiting) else m.NONE
+        tags.chain(lines, chained, 0, row)
     sought = [bit for bit in (1, 2, 4, 8) if need & pending & ~valid & bit]
     expected = any(sum(needed & bit != 0 for needed in waiting) >= room for bit in sought)
     assert tags.is_crowded(lines, chained, 0, need, room) == expected

@@ -63,7 +63,8 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
     for lines, sets in ((memory.lines1, memory.sets1), (memory.lines2, memory.sets2)):
         ways = len(lines) // len(sets)
         used = (line for line in range(len(lines)) if line % ways < sets[line // ways, cache_sets.USED])
-        assert not any(lines[line, cache_lines.BITS] & cache_lines.PENDING for line in used)
+        waits = cache_lines.PENDING | -1 << cache_lines.CHAINED_SHIFT
+        assert not any(lines[line, cache_lines.BITS] & waits for line in used)
     assert free_nodes(memory) == len(memory.nodes)
 
 

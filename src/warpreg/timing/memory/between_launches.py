@@ -69,7 +69,7 @@ def left_by(memory: Memory) -> SecondLevel:
     under_way = np.flatnonzero(columns[cache_lines.BITS] & cache_lines.PENDING)
     bits = columns[cache_lines.BITS][under_way]
     arrived = bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
-    columns[cache_lines.BITS][under_way] = (bits | arrived) & ~cache_lines.PENDING
+    columns[cache_lines.BITS][under_way] = (bits | arrived) & (cache_lines.VALID | cache_lines.DIRTY)
     columns[cache_lines.CHAIN][under_way] = NONE
     return found
 

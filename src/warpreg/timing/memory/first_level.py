@@ -202,8 +202,7 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
     memory.sms[sm, sms.MISSES] += registers
     memory.counts[sm, counts.L1_MISSES] += 1
     memory.nodes[node, nodes.NEED] = need
-    memory.nodes[node, nodes.NEXT] = lines[slot, cache_lines.CHAIN]
-    lines[slot, cache_lines.CHAIN] = node
+    tags.chain(lines, memory.nodes, slot, node)
     lines[slot, cache_lines.BITS] |= asked << cache_lines.PENDING_SHIFT
     if asked == 0:
         return NONE

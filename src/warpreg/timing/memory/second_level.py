@@ -129,8 +129,7 @@ def wait(memory: Memory, node: int) -> None:
     """Chain a request to the line that the last look-up returned."""
     slot = memory.scalars[scalars.FOUND]
     note_level(memory, node, OFF_CHIP)
-    memory.nodes[node, nodes.NEXT] = memory.lines2[slot, cache_lines.CHAIN]
-    memory.lines2[slot, cache_lines.CHAIN] = node
+    tags.chain(memory.lines2, memory.nodes, slot, node)
 
 
 def request(memory: Memory, node: int) -> int:

@@ -7,7 +7,7 @@ lines contain, so those that are never used cost nothing.  Buckets and HASH_NEXT
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.memory.columns import cache_lines, cache_sets, nodes
 from warpreg.timing.memory.columns.cache_lines import CacheLines
@@ -81,13 +81,13 @@ def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, way
 
 
 def is_crowded(lines: Records[CacheLines], chained: Records[Nodes], slot: int, need: int, room: int) -> bool:
-    """Whether ``room`` nodes wait already for one of the missing sectors of ``need``; NEVER: no limit.
+    """Whether ``room`` nodes wait already for one of the missing sectors of ``need``.
 
-    One number holds a count for each sector.
+    Few nodes in all need not be counted by sector.  One number holds a count for each sector.
     """
     bits = lines[slot, cache_lines.BITS]
     sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
-    if sought == 0 or room == NEVER:
+    if sought == 0 or bits >> cache_lines.CHAINED_SHIFT < room:
         return False
     waiting = 0
     node = lines[slot, cache_lines.CHAIN]
@@ -101,9 +101,16 @@ def is_crowded(lines: Records[CacheLines], chained: Records[Nodes], slot: int, n
     return False
 
 
+def chain(lines: Records[CacheLines], chained: Records[Nodes], slot: int, node: int) -> None:
+    """Let a node wait for sectors of a line."""
+    chained[node, nodes.NEXT] = lines[slot, cache_lines.CHAIN]
+    lines[slot, cache_lines.CHAIN] = node
+    lines[slot, cache_lines.BITS] += 1 << cache_lines.CHAINED_SHIFT
+
+
 def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors: int) -> int:
     """Mark sectors of a line as valid; returns a chain of the nodes that have all they need, first come first."""
-    lines[slot, cache_lines.BITS] = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
+    bits = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
     ready = NONE
     waiting = NONE
     last = NONE
@@ -114,6 +121,7 @@ def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors
         if chained[node, nodes.NEED] == 0:
             chained[node, nodes.NEXT] = ready
             ready = node
+            bits -= 1 << cache_lines.CHAINED_SHIFT
         else:
             chained[node, nodes.NEXT] = NONE
             if waiting == NONE:
@@ -123,6 +131,7 @@ def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors
             last = node
         node = following
     lines[slot, cache_lines.CHAIN] = waiting
+    lines[slot, cache_lines.BITS] = bits
     return ready
 
 
