@@ -57,8 +57,9 @@ _NETWORKS = (
 )
 REMARKS: Mapping[str, str] = {
     "larf-layer-speedup-max": (
-        "half of the loads of this layer share here, most of them with a load under way, whose data they wait for; its"
-        " thread blocks fill the registers of an SM, so that few warps hide that time"
+        "half of the loads of this layer share here, and it gains little more if these are complete at once (--ablation"
+        " pending-completes) or if memory has no contention (--ablation cached); the loads are read-only, so that the"
+        " first-level cache of the machine holds their data too"
     ),
     "larf-end-to-end-max": f"of CifarNet: {_NETWORKS}",
     "larf-end-to-end-cifarnet": _NETWORKS,
