@@ -41,6 +41,7 @@ from warpreg.designs.load_sharing.columns import (
     TAKEN,
     UNDER_WAY,
 )
+from warpreg.designs.load_sharing.state import PENDING_RULES
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.timing import simulate
 from warpreg.timing.errors import TimingError
@@ -83,7 +84,7 @@ def drained(timed: Timed) -> None:
 def found(timed: Timed) -> dict[str, int]:
     """What was counted, without releases and zeros."""
     counted = {name: number for name, number in events(timed, LARF).items() if number}
-    return {name: number for name, number in counted.items() if name not in ("released", "most_registers")}
+    return {name: number for name, number in counted.items() if name not in ("released", "most_registers", "searched")}
 
 
 def loads(timed: Timed) -> int:
@@ -118,6 +119,37 @@ def test_a_load_waits_for_one_that_is_under_way() -> None:
     assert found(timed) == {"global_loads": 2, "perfect": 1, "waited": 1, "missed": 1}
     assert accesses(timed) == [[2 * 3, 3]]
     assert loads(timed) == 1
+
+
+def test_an_entry_may_be_found_only_once_its_data_are_there() -> None:
+    """``pending="miss"``: warp 1 loads by itself, at 2 and back at 23.  Of three loads of a warp, the last one issues
+    at 23, when the others are back, and finds the entry of one whose register is read later.
+    """
+    timed = run(warps(USE, [(words(A),)], [(words(A),)]), pending="miss")
+    timed.warp(1).issues().at(2, 23)
+    assert found(timed) == {"global_loads": 2, "missed": 2}
+    assert loads(timed) == 2
+    text = "ld.global.u32 R1, [R4.64]\nld.global.u32 R3, [R4.64]\nmov.b32 R2, R1\nld.global.u32 R6, [R4.64]"
+    timed = run(one_warp(text + "\nadd.s32 R9, R1, R3\nmov.b32 R8, R6", *[words(A)] * 3), pending="miss")
+    timed.warp(0).issues().at(1, 2, 22, 23, 24, 25)
+    assert found(timed) == {"global_loads": 3, "perfect": 1, "missed": 2}
+
+
+def test_a_load_may_be_complete_before_its_data_are_there() -> None:
+    """``pending="complete"``: warp 1 loads at 2 and moves at 3, long before the data of warp 0 are back at 22."""
+    timed = run(warps(USE, [(words(A),)], [(words(A),)]), pending="complete")
+    timed.warp(0).issues().at(1, 22)
+    timed.warp(1).issues().at(2, 3)
+    assert found(timed) == {"global_loads": 2, "perfect": 1, "missed": 1}
+    assert loads(timed) == 1
+
+
+@pytest.mark.parametrize(("stride", "searches"), [(4, 1), (0, 0)])
+def test_a_load_that_no_entry_covers_is_searched_for(stride: int, searches: int) -> None:
+    """An access of the table for the load, one for the search (§5.5.2), which one address for all lanes needs not."""
+    timed = run(one_warp(USE, words(A, stride)))
+    assert events(timed, LARF)["searched"] == searches
+    assert timed.outcome.counts.tables[1, 0] == 1 + searches
 
 
 MERGING = """
@@ -261,8 +293,8 @@ def test_fewer_lanes_hit_by_pointer() -> None:
 
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
-@given(case=cases, entries=st.sampled_from((1, 3, 64)), merged=st.booleans())
-def test_both_cores_agree(case: Case, entries: int, merged: bool) -> None:
+@given(case=cases, entries=st.sampled_from((1, 3, 64)), merged=st.booleans(), pending=st.sampled_from(PENDING_RULES))
+def test_both_cores_agree(case: Case, entries: int, merged: bool, pending: str) -> None:
     """And the register file is empty at the end, and no shared value is stale by a rule of order."""
     machine = machine_of(case.sm, case.sms, case.resident)
     chosen: dict[str, Any] = {
@@ -270,6 +302,7 @@ def test_both_cores_agree(case: Case, entries: int, merged: bool) -> None:
         "banks": machine.register_file.banks,
         "entries": entries,
         "enters_merged": merged,
+        "pending": pending,
     }
     shape = case.sm, case.latency, case.interval, case.sms, case.resident
     timed = agreed(case.launched, *shape, LARF, **chosen)
@@ -289,6 +322,10 @@ def test_switched_off_it_is_the_plain_register_file(case: Case) -> None:
 
 
 def test_bad_parameters_are_one_line() -> None:
+    with pytest.raises(
+        ParameterError, match=r"^larf: parameter pending expects 'join' or 'miss' or 'complete', found 'wait'$"
+    ):
+        LARF.configure(pending="wait")
     with pytest.raises(
         ParameterError, match=r"^larf: parameter entries expects int from 1 to 65536 \(entries\), found 0$"
     ):

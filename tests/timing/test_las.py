@@ -41,18 +41,35 @@ def loads(design: Design, sm: Sm, prefix: str = "") -> tuple[Timed, list[int]]:
 
 
 def test_a_warp_whose_load_hits_goes_first() -> None:
-    """Moves take a cycle, so that the load of a warp is ready and looked up a cycle after its second move.
+    """Moves take a cycle.  Warp 0 loads A in 1; warps 1, 2, 3 and 0 move in 2 to 5.  Loose round-robin lets them move
+    again and load in that order.
 
-    Warp 0 loads A in 1; warps 1 to 3 and 0 move in 2 to 9.  Loose round-robin lets warps 1, 2, 3 load in 10 to 12.
-    Warp 3's second move is written back in 9, where its load is looked up and found: it loads in 9, before warp 0 has
-    moved, and the others follow.
+    Warp 3's first move is written back in 5.  Its load is the second instruction of its buffer then (§5.5.3), and its
+    address is known: it is found.  So warp 3 moves in 5 and loads in 6, before the others.
     """
     plain, order = loads(LARF, Sm(slots=4, pipes=QUICK))
     assert order == [1, 2, 3, 0]
     timed, order = loads(BOTH, Sm(slots=4, pipes=QUICK), "larf_")
     assert order == [3, 1, 2, 0]
+    timed.warp(3).issues().at(4, 5, 6, *timed.warp(3).issues().cycles[3:])
     assert events(timed, BOTH)["near"] == 1
     assert events(timed, BOTH)["perfect"] == events(plain, LARF)["perfect"] == 1
+
+
+def test_a_load_behind_a_taken_branch_is_looked_up_when_it_is_next() -> None:
+    """Section 5.4: its register is read.  Warp 0 loads A in 1; warps 1 to 3 and 0 branch in 2 to 5, which takes a
+    cycle, and no result of theirs is written before they load.  Warp 3's load is next in 4, and found: it loads in 5,
+    before warp 0 branches and warps 1 and 2 load.
+    """
+    body = FIRST, "bra 0", "mov.b32 R7, 1", "ld.global.u32 R1, [R4.64]\nmov.b32 R10, R1"
+    then = [words(B), words(B + 4096), words(B + 8192), words(A)]
+    paths = [WarpPath(((1, FULL), (3, FULL)), (access,)) for access in then]
+    paths[0] = WarpPath(((0, FULL), (1, FULL), (3, FULL)), (words(A), words(B)))
+    branching = Launched(code(*body), (tuple(paths),))
+    chosen: dict[str, Any] = {f"larf_{name}": value for name, value in SIZES.items()}
+    timed = agreed(branching, Sm(slots=4, pipes=QUICK), design=BOTH, **chosen)
+    assert timed.warp(3).issues().cycles[:2] == [4, 5]
+    assert events(timed, BOTH)["near"] == 1
 
 
 @pytest.mark.parametrize("policy", ["gto", "oldest"])

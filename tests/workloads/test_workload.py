@@ -169,9 +169,9 @@ def test_a_file_that_defines_no_workload_is_refused(tmp_path: Path) -> None:
 
 def test_a_workload_has_the_dimensions_that_its_name_gives() -> None:
     """The others stay as they are."""
-    workload = workloads.find("matrix-mul-plain:m=3:tile=8")
-    assert workload.name == "matrix-mul-plain:m=3:tile=8"
-    assert workload.sizes["tiny"] == {**workloads.find("matrix-mul-plain").sizes["tiny"], "m": 3, "tile": 8}
+    workload = workloads.find("matrix-mul-plain:m=3:width=8")
+    assert workload.name == "matrix-mul-plain:m=3:width=8"
+    assert workload.sizes["tiny"] == {**workloads.find("matrix-mul-plain").sizes["tiny"], "m": 3, "width": 8}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,12 @@ what it found.
 Where the text is silent:
 
 - *Loads under way.*  A hit on an entry whose data are not back waits for them.  At most 60 loads and reads wait for one
-  register; others go to memory.
+  register; others go to memory.  Other readings are ``pending``: with ``miss``, an entry is found only once its data
+  are there; with ``complete``, a load is complete at its operand collector as the Discussions of §5.5.2 word it, data
+  or not, which no hardware could do.
+- *Searches.*  A word that no entry covers alone costs a second access of the table, the search for two entries that do:
+  one access of an associative table, each of whose entries finds its distance to the base that is asked for.  A table
+  that is read base by base would need 62, for the 31 bases below and above.  ``searched`` counts these searches.
 - *Merged registers* get no entry (``enters_merged``: they do).  One register with lanes to spare is merged alone.
 - *Fewer lanes* than an entry has are a hit: the other lanes of the destination hold data that nothing reads.
 - *Pairs and vectors*: each word of 32 bits has a register and an entry.  A load shares only if all its words can.
@@ -53,7 +58,7 @@ from warpreg.designs.load_sharing.events import EVENTS, RESOURCES
 from warpreg.designs.load_sharing.hints import LoadHints, load_hints
 from warpreg.designs.load_sharing.hooks import collected, load_lookup, memory_issued, plan_reads, produced, warp_end
 from warpreg.designs.load_sharing.parts import added_hardware, checked_residency, register_file
-from warpreg.designs.load_sharing.state import State, empty
+from warpreg.designs.load_sharing.state import JOIN, PENDING_RULES, State, empty
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
@@ -78,6 +83,11 @@ class Parameters:
     )
     partial: bool = parameter(True, source="larf §5.3.2: two registers may be merged")
     enters_merged: bool = parameter(False, source="assumed: §5.5.2 enters loads that are sent to memory")
+    pending: str = parameter(
+        JOIN,
+        choices=PENDING_RULES,
+        source="assumed: a load waits for the data of an entry that are under way; §5.5 does not say",
+    )
     merge_cycles: int = parameter(
         4, unit="cycles", low=1, high=64, source="assumed: two reads, SHIFT and OR in the slot of §5.5.2"
     )
@@ -118,6 +128,7 @@ def init(parameters: Parameters, program: Program) -> State:
         enabled=parameters.enabled,
         partial=parameters.partial,
         enters_merged=parameters.enters_merged,
+        pending=parameters.pending,
         merge_cycles=parameters.merge_cycles,
         versioned=parameters.versions,
     )

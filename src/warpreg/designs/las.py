@@ -1,14 +1,16 @@
 """LAS, the locality-aware scheduler of LARF: warps whose next load hits go first (thesis of 2021, §5.4, §5.5.3).
 
-When a result of a warp is written back, the addresses of its next instruction are looked up in the address mapping
-table, if that is a global load.  If an entry has them, or two entries together, the warp has priority until that load
-has issued.  All other warps, and several with priority, follow the order of the machine's scheduler, which is loose
-round-robin in the thesis.  It looks into the table of ``larf`` and needs that design beside it.
+A warp has two instructions in its buffer.  When a result of the warp is written back, the addresses of those of them
+that are global loads are looked up in the address mapping table (§5.5.3); so are those of a load that becomes the next
+instruction (§5.4), for which the register of its address is read.  A load whose address is not written yet is not
+looked up.  If an entry has the words, or two entries together, the warp has priority until that load has issued.  All
+other warps, and several with priority, follow the order of the machine's scheduler, which is loose round-robin in the
+thesis.  It looks into the table of ``larf`` and needs that design beside it.
 
 Where the text is silent:
 
-- the look-up happens at every write-back of a warp whose next instruction is the load, not only at that of the address;
-  a load that becomes the next instruction after the last write-back is not looked up (section 5.4 reads the register);
+- the buffer has what stands behind the next instruction in the code; behind a branch that is taken it has no load;
+- the instruction before a load that was found goes first too, as the text gives the priority to the warp;
 - the entry may leave the table before the load issues; the priority stays;
 - there is no ageing: a warp waits as long as others have priority.
 """
@@ -38,7 +40,7 @@ class Hints(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of LARF; ``first`` [warp], the load with which the warp goes first, or NONE."""
+    """The state of LARF; ``first`` [warp], the load up to which the warp goes first, or NONE."""
 
     larf: Any
     first: NDArray[np.int64]
@@ -55,20 +57,20 @@ def init(parameters: NoParameters, program: Program) -> State:
 
 
 @hook
-def written_back(
-    state: State, program: Program, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Plan
+def buffered(
+    state: State, program: Program, warp: int, pc: int, ahead: int, base: int, stride: int, mask: int, plan: Plan
 ) -> None:
-    words = int(program.hints.words[next_pc]) if next_pc >= 0 and mask != 0 else 0
-    if words == 0 or state.first[warp] == next_pc:
+    words = int(program.hints.words[pc]) if mask != 0 else 0
+    if words == 0 or (state.first[warp] != NONE and ahead == 0) or state.first[warp] == pc:
         return
     if would_share(by_reference(state.larf), warp, words, base, stride, mask, plan.sm):
-        state.first[warp] = next_pc
+        state.first[warp] = pc
         count(plan, NEAR)
 
 
 @hook
 def priority(state: State, program: Program, warp: int, pc: int) -> int:
-    return 1 if state.first[warp] == pc else 0
+    return 1 if state.first[warp] != NONE else 0
 
 
 @hook

@@ -287,7 +287,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(
     made = [
         row(name, design, place, entries, machine)
         for machine in ("gebhart-rfc", "gtx480")
-        for place, name in enumerate(("matrix-mul-plain:m=64:n=128:tile=16", "a_workload_of_mine_with_a_long_name"))
+        for place, name in enumerate(("matrix-mul-plain:m=64:n=128:width=16", "a_workload_of_mine_with_a_long_name"))
         for entries, design in enumerate(LONG)
     ]
     whole = contents("A_title_without_any_space_in_it_that_is_wider_than_a_phone", made, [MISSING], [PAPER])

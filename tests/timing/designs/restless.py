@@ -64,13 +64,14 @@ DESIGN = Declaration(
         "produced",
         "stalled",
         "resumed",
+        "buffered",
     ),
     resources=("passes", "active"),
     source="assumed: a test",
 )
 TOP = 1
 STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK, ISSUED, COLLECTED, PRODUCED = range(13)
-STALLED, RESUMED = 13, 14
+STALLED, RESUMED, BUFFERED = 13, 14, 15
 PASSES, ACTIVE = 0, 1
 GATE = 7
 
@@ -333,6 +334,15 @@ def written_back(
         state.passes[sm] += 1
         level(plan, PASSES, state.passes[sm])
         wake(plan, GATE)
+
+
+@hook
+def buffered(
+    state: State, program: Program, warp: int, pc: int, ahead: int, base: int, stride: int, mask: int, plan: Plan
+) -> None:
+    count(plan, BUFFERED, (pc + 1 + 3 * ahead) * now(plan) + base + (stride & 7) + (mask & 1) + (plan.mask & 3))
+    if mix(state.seed, warp, pc + ahead, 4) == 0:
+        lookup(plan, 1, pc)
 
 
 @hook

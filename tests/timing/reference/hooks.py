@@ -220,6 +220,27 @@ class Hooks:
             where = (self._number(issued.warp), issued.instruction.pc, _pc(head))
             self._call("written_back", plan, *where, *(_addresses(head) if head else (0, 0, 0)))
 
+    def see_buffer(self, warp: Warp, now: int) -> None:
+        """After a write-back: the head, and the instruction behind it if the path goes straight on."""
+        self.see_next(warp, now)
+        head = warp.head
+        if head is None or warp.position + 1 == len(warp.steps):
+            return
+        second = warp.steps[warp.position + 1]
+        waits = not set(second.instruction.cells).isdisjoint((*warp.scoreboard, *head.instruction.result_cells))
+        if second.instruction.pc == head.instruction.pc + 1 and not waits:
+            self._buffered(warp, second, 1, now)
+
+    def see_next(self, warp: Warp, now: int) -> None:
+        """The head, unless it waits for a result."""
+        if warp.head is not None and set(warp.head.instruction.cells).isdisjoint(warp.scoreboard):
+            self._buffered(warp, warp.head, 0, now)
+
+    def _buffered(self, warp: Warp, step: Step, ahead: int, now: int) -> None:
+        if self.defines("buffered"):
+            where = (self._number(warp), step.instruction.pc, ahead)
+            self._call("buffered", self._plan(now, step, warp), *where, *_addresses(step))
+
     def issued(self, issued: UnderWay, now: int) -> None:
         """It has issued, and its operands are planned."""
         if self.defines("issued"):

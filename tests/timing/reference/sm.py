@@ -133,6 +133,7 @@ class StreamingMultiprocessor:
             self.slots[slot] = warp
             block.warps.append(warp)
             self.hooks.warp_start(warp, now)
+            self.hooks.see_next(warp, now)
             self.schedulers[slot % self.sm.schedulers].placed(warp, now)
         self._queue_extras()
 
@@ -252,6 +253,7 @@ class StreamingMultiprocessor:
                 self.hooks.collected(issued, row, now)
         if instruction.pipe == "ctrl":
             self.hooks.produced(issued, now)
+            self.hooks.see_next(warp, now)
             warp.fetched = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
             return "ctrl"
         warp.fetched = now + 1
@@ -261,6 +263,7 @@ class StreamingMultiprocessor:
             self.path.latch(issued)
         else:
             self._dispatch(issued, now)
+        self.hooks.see_next(warp, now)
         return instruction.pipe
 
     def _collected(self, issued: UnderWay, granted: list[Source], now: int) -> None:
@@ -363,3 +366,4 @@ class StreamingMultiprocessor:
         if issued.instruction.has_results:
             self.hooks.arrived(issued, now)
             self.hooks.written_back(issued, now)
+            self.hooks.see_buffer(issued.warp, now)

@@ -77,6 +77,10 @@ HOOKS: dict[str, HookSpec] = {
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
         "how state changes at writeback of pc, given the warp's next instruction and its addresses",
     ),
+    "buffered": HookSpec(
+        ("state", "program", "warp", "pc", "ahead", *_ADDRESSES),
+        "how state changes when instruction pc, the next of its warp or the one behind that, waits for no result",
+    ),
     "stalled": HookSpec(
         _INSTRUCTION, "how state changes when a warp begins to wait for memory, a barrier, a fence or a token"
     ),

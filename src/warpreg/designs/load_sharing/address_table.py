@@ -4,7 +4,8 @@ An entry is the address of lane 0, the stride, the mask of active lanes and a ph
 has one entry at most, which is therefore kept in the register's row.  Entries leave in the order in which they came
 (§5.4), when a store overlaps them, and with their register.
 
-A state that uses it has these fields.  ``entries``: the size of the table.  Per SM, with the columns of `columns`:
+A state that uses it has these fields.  ``entries``: the size of the table; ``hides_pending``: whether an entry is found
+only once its data are in the register.  Per SM, with the columns of `columns`:
 ``physical`` [register], ``own``, ``hashed`` [BUCKETS + LINE_COUNTS]: the first entry of each bucket, and how many
 entries have a word in the lines of 128 bytes of each hash; ``addresses`` [lane], scratch of the store that is checked.
 """
@@ -25,6 +26,7 @@ from warpreg.designs.load_sharing.columns import (
     OLDER,
     OLDEST,
     STRIDE,
+    UNDER_WAY,
     YOUNGER,
     YOUNGEST,
 )
@@ -54,9 +56,15 @@ def is_regular(base: int, stride: int) -> bool:
 def find(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:
     """The physical register with these words in at least these lanes; NONE without."""
     register = first_at(state, sm, base, stride)
-    while register != NONE and lanes & ~state.physical[sm, register, LANES] != 0:
+    while register != NONE and lanes & ~found_lanes(state, sm, register) != 0:
         register = next_at(state, sm, register)
     return register
+
+
+def found_lanes(state: Any, sm: int, register: int) -> int:
+    """The lanes of an entry that a load can find."""
+    hidden = state.hides_pending and state.physical[sm, register, UNDER_WAY] != 0
+    return 0 if hidden else int(state.physical[sm, register, LANES])
 
 
 def first_at(state: Any, sm: int, base: int, stride: int) -> int:

@@ -45,6 +45,7 @@ from warpreg.designs.load_sharing.events import (
     MISSED,
     PARTIAL,
     PERFECT,
+    SEARCHED,
     STRONG_LOADS,
     UNORDERED_VALUES,
     WAITED,
@@ -116,10 +117,10 @@ def look_up_words(state: Any, site: Site, warp: int, base: int, stride: int, mas
     """The same for a load that may share registers."""
     lookup(plan, ADDRESS_TABLE, base >> 2)
     sm, words = plan.sm, site.words
-    if state.fenced[warp] or not choose_parts(state, site, base, stride, mask, sm):
+    if state.fenced[warp] or not choose_parts(state, site, base, stride, mask, plan):
         return miss(state, site, warp, base, stride, mask, plan)
     reads = parts_to_read(state, site, sm)
-    lacks = lacks_data(state, sm, words)
+    lacks = state.joins_pending and lacks_data(state, sm, words)
     if lacks and not can_join(state, sm, words, reads):
         count(plan, CROWDED)
         return MEMORY
@@ -144,21 +145,29 @@ def look_up_words(state: Any, site: Site, warp: int, base: int, stride: int, mas
     return answer
 
 
-def choose_parts(state: Any, site: Site, base: int, stride: int, mask: int, sm: int) -> bool:
+def choose_parts(state: Any, site: Site, base: int, stride: int, mask: int, plan: Plan) -> bool:
     """Note in ``parts`` the one or two registers with each word; returns whether there are any for all words."""
+    sm = plan.sm
     for word in range(site.words):
         address = base + word * WORD_BYTES
         state.parts[sm, word, FIRST, REGISTER] = find(state, sm, address, stride, mask)
         state.parts[sm, word, FIRST, SHIFT] = 0
         state.parts[sm, word, SECOND, REGISTER] = NONE
         if state.parts[sm, word, FIRST, REGISTER] == NONE:
-            covering = cover(state, sm, address, stride, mask) if state.partial else 0
+            covering = search(state, address, stride, mask, plan) if state.partial and stride != 0 else 0
             if covering == 0:
                 return False
             for part in range(covering):
                 state.parts[sm, word, part, REGISTER] = state.near[sm, part, REGISTER]
                 state.parts[sm, word, part, SHIFT] = state.near[sm, part, SHIFT]
     return True
+
+
+def search(state: Any, base: int, stride: int, mask: int, plan: Plan) -> int:
+    """What `cover` finds, by a second access of the table."""
+    count(plan, SEARCHED)
+    lookup(plan, ADDRESS_TABLE, base >> 2)
+    return cover(state, plan.sm, base, stride, mask)
 
 
 def is_pointer(state: Any, site: Site, word: int, sm: int) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.load_sharing.address_table import THREADS, first_at, has_line, next_at
-from warpreg.designs.load_sharing.columns import LANES, NONE
+from warpreg.designs.load_sharing.address_table import THREADS, first_at, found_lanes, has_line, next_at
+from warpreg.designs.load_sharing.columns import NONE
 from warpreg.jit.noinline import noinline
 
 REGISTER, SHIFT, HOLDS = range(3)
@@ -72,7 +72,7 @@ def _search(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:
     for shift in range(1 - THREADS, THREADS):
         register: int = first_at(state, sm, base - shift * stride, stride)
         while register != NONE and count < NEAR:
-            holds = shifted(state.physical[sm, register, LANES], shift) & lanes
+            holds = shifted(found_lanes(state, sm, register), shift) & lanes
             if holds:
                 state.near[sm, count, REGISTER] = register
                 state.near[sm, count, SHIFT] = shift

@@ -18,6 +18,10 @@ MOST_WORDS = 8
 """Registers of the widest load."""
 ORDINARY, SHARED, OWNED = 0, -1, 1
 """How the result of a load under way is written: like any other; not at all; OWNED + p, to physical register p."""
+JOIN, MISS, COMPLETE = PENDING_RULES = ("join", "miss", "complete")
+"""What a load does that finds an entry whose data are under way: it waits for them; it does not find the entry; it is
+complete at once.
+"""
 AFTER_FENCE, UNDER_WAY = 1, 2
 """What ``fenced`` adds up: a fence has issued, and nothing after it; each atomic and ordered load under way."""
 
@@ -26,13 +30,17 @@ class State(NamedTuple):
     """The fields of `address_table`, `merging`, `registers`, `waiting` and `shadow`, and these.
 
     ``enabled``: else this is the plain register file.  ``partial``: two registers may be merged.  ``enters_merged``: a
-    merged register gets an entry.  ``banks``; ``merge_cycles`` that the slot takes.  Per warp ``fenced``,
-    what orders its accesses.  Per SM ``parts`` [word, part, column], the registers that answer a load (NONE).
+    merged register gets an entry.  ``hides_pending``: an entry whose data are under way is not found;
+    ``joins_pending``: a load waits for them, else it does not.  ``banks``; ``merge_cycles`` that the slot takes.  Per
+    warp ``fenced``, what orders its accesses.  Per SM ``parts`` [word, part, column], the registers that answer a load
+    (NONE).
     """
 
     enabled: bool
     partial: bool
     enters_merged: bool
+    hides_pending: bool
+    joins_pending: bool
     banks: int
     entries: int
     merge_cycles: int
@@ -63,6 +71,7 @@ def empty(
     enabled: bool = True,
     partial: bool = True,
     enters_merged: bool = False,
+    pending: str = JOIN,
     merge_cycles: int = 4,
     versioned: bool = False,
 ) -> State:
@@ -74,6 +83,8 @@ def empty(
         enabled=enabled,
         partial=partial,
         enters_merged=enters_merged,
+        hides_pending=pending == MISS,
+        joins_pending=pending == JOIN,
         banks=banks,
         entries=entries,
         merge_cycles=merge_cycles,

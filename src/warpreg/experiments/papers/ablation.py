@@ -54,8 +54,9 @@ class Ablation:
     """Measures ``parts`` of the paper's results again with one change.
 
     ``choice``: fields of the compiler's options; ``parameters`` by design; ``machine``: new values by field of a
-    measure, one of ``MACHINE``; ``code``: by workload, the Python file of its replacement; ``mix``: other weights of
-    workloads.  Raises AblationError for another machine field, a mix without a source, and for no change at all.
+    measure, one of ``MACHINE``; ``code``: by workload, its replacement, a Python file or another workload;
+    ``mix``: other weights of workloads.  Raises AblationError for another machine field, a mix without a source, and
+    for no change at all.
     """
 
     title: str
@@ -63,7 +64,7 @@ class Ablation:
     choice: Mapping[str, Any] = field(default_factory=dict)
     parameters: Parameters = field(default_factory=dict)
     machine: Mapping[str, Mapping[Value | None, Value]] = field(default_factory=dict)
-    code: Mapping[str, Path] = field(default_factory=dict)
+    code: Mapping[str, Path | str] = field(default_factory=dict)
     mix: Mix | None = None
 
     def __post_init__(self) -> None:

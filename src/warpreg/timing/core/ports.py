@@ -300,6 +300,14 @@ def written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """All results of an instruction are written."""
 
 
+def see_buffer(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """After that: what is in the instruction buffer of its warp?"""
+
+
+def see_next(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    """The head of a warp is another instruction."""
+
+
 def _listed_bank(c: Core, warp: WarpRow, row: int) -> int:
     """The bank of an operand of ``lists``."""
     return _bank(c, warp, c.lists[row, 2])

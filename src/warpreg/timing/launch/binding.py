@@ -42,7 +42,7 @@ from warpreg.timing import memory
 from warpreg.timing.core import ports
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import ops_of
-from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access, waits
+from warpreg.timing.hooks import adapters, held_loads, instruction_buffer, operand_events, table_access, waits
 from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import NO_DESIGN, CoreRecipe, Designs, Entry
@@ -64,7 +64,7 @@ from warpreg.timing.sm import (
 from warpreg.timing.tracing.recorder import Records
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
-HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events, waits)
+HOOK_MODULES: Sequence[Any] = (adapters, held_loads, instruction_buffer, operand_events, waits)
 """Modules with placeholders of hooks and with what takes the place of ports where a design defines them."""
 issue_out_of_line = out_of_line(issue.issue_head)
 QUEUE = 64

@@ -114,6 +114,7 @@ def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: in
     row = scheduler_at(c, sm, slot % scheduler_count)
     c.rows[row, schedulers.DIRTY] |= bit(position)
     ports.warp_start(c, d, sm, warp, now)
+    ports.see_next(c, d, sm, warp, now)
     if ports.is_two_level(c):
         if count(c.rows[row, schedulers.ACTIVE]) < c.machine[machine.ACTIVE_WARPS]:
             enter_active(c, d, sm, row, position, warp, now)

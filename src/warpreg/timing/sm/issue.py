@@ -149,6 +149,7 @@ def issue_head(
     else:
         _enter_scoreboard(c, warp, pc, op)
         ports.take(c, d, sm, row, pipe, pc, op, now)
+    ports.see_next(c, d, sm, warp, now)
     if c.rows[warp, warps.HEAD] == NONE:
         c.rows[c.rows[warp, warps.BLOCK], blocks.HEADS_LEFT] -= 1
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[c.rows[warp, warps.BLOCK], blocks.OWN]

@@ -50,19 +50,19 @@ def slowest(c: Core, warp: WarpRow) -> int:
     set if one has a long latency.
     """
     head = c.rows[warp, warps.HEAD]
-    if head == NONE or not _waits_for(c, warp, head, warps.BUSY):
+    if head == NONE or not needs_any_of(c, warp, head, warps.BUSY):
         return -1
     words = c.machine[machine.WORDS]
     found = 0
     for kind in range(1, len(causes.WAITS)):
-        found = kind if _waits_for(c, warp, head, warps.BUSY + kind * words) else found
-    if ports.is_two_level(c) and _waits_for(c, warp, head, warps.BUSY + warps.LONG_SET * words):
+        found = kind if needs_any_of(c, warp, head, warps.BUSY + kind * words) else found
+    if ports.is_two_level(c) and needs_any_of(c, warp, head, warps.BUSY + warps.LONG_SET * words):
         found |= code.LONG_BIT
     return found
 
 
-def _waits_for(c: Core, warp: WarpRow, head: Pc, first: Column[WarpRow, int]) -> bool:
-    """Whether the head needs a cell of the warp's set at column ``first``."""
+def needs_any_of(c: Core, warp: WarpRow, head: Pc, first: Column[WarpRow, int]) -> bool:
+    """Whether an instruction needs a cell of the warp's set at column ``first``."""
     found = 0
     for word in range(c.machine[machine.WORDS]):
         found |= c.code[head, code.NEED + word] & c.rows[warp, first + word]

@@ -237,6 +237,7 @@ def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     warp = c.rows[op, ops.WARP]
     ports.arrived(c, d, sm, op, now)
     ports.written_back(c, d, sm, op, now)
+    ports.see_buffer(c, d, sm, op, now)
     give_op(c, op)
     c.rows[warp, warps.FLIGHT] -= 1
     if c.code[c.rows[op, ops.PC], code.FLAGS] & code.COPIES_ONE != 0:

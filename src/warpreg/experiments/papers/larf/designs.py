@@ -19,6 +19,8 @@ WORKLOADS = tuple(
 PASCAL, FERMI = "larf-gp102", "gtx480"
 ENTRIES, UNLIMITED, FERMI_ENTRIES = 400, 2048, 200
 """Table sizes of §5.6.1 and §5.6.3; unlimited is one for each physical register, which has one entry at most."""
+CACHED, UNCACHED = "larf-gp102-cached", "larf-gtx480-uncached"
+"""The first without contention of memory, the second without a first-level cache for global loads."""
 SCHEDULERS: Mapping[str, str] = {"LRR": PASCAL, "GTO": "larf-gp102-gto", "TWL": "larf-gp102-two-level"}
 
 

@@ -89,6 +89,13 @@ def mobilenet(study: Study) -> pd.DataFrame:
     return per_layer(study, "MobileNet")
 
 
+def of_first_depthwise(study: Study, variant: Variant) -> float | None:
+    """Speedup of the first depth-wise layer of MobileNet; None if it was not measured."""
+    plain, other = launches(study, PLAIN, "MobileNet"), launches(study, timed(variant), "MobileNet")
+    pairs = [(a, b) for a, b in zip(plain, other, strict=False) if KINDS.get(a.kernel) == "DWC"]
+    return ratio(pairs[0][0].cycles, pairs[0][1].cycles) if pairs else None
+
+
 def schedulers(study: Study) -> pd.DataFrame:
     """Figure 5.6: shared loads of CifarNet's layers, and speedup over LAS, by scheduler; the table is unlimited."""
     rows = []

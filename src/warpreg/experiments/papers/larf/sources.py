@@ -16,7 +16,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {"3DCONV": ("3dconv",), "2MM": ("2mm",),
 SOURCES: Mapping[str, tuple[str, ...]] = {**NETWORKS, **OTHERS}
 REMAINING = ("AlexNet", "LeNet", "3DCONV", "2MM", "3MM")
 """Workloads of Figure 5.9."""
-EXTENT, TILE = 128, 32
+EXTENT = 128
 
 
 def product(workload: str, **dimensions: int) -> str:
@@ -25,10 +25,14 @@ def product(workload: str, **dimensions: int) -> str:
     return SEPARATOR.join([workload, *(f"{name}={number}" for name, number in every.items())])
 
 
-PLAIN_PRODUCT, BLOCKED_PRODUCT = product("matrix-mul-plain", tile=TILE), product("matrix-mul")
+PLAIN_PRODUCT, BLOCKED_PRODUCT = product("matrix-mul-plain", width=EXTENT, height=8), product("matrix-mul")
 """Multiplication of matrices of 128 x 128 without and with blocks in shared memory (Figure 5.11, section 5.6.3), both
-with thread blocks of 32 x 32 threads, as a row has four warps (section 5.3.1).  With blocks of 16 x 16, a warp computes
-parts of two rows, and none of its loads has a single stride."""
+with 16 thread blocks of 1024 threads.  The text does not print their shape.  Its example of sharing, a row of the first
+matrix that the four warps of a row of the result load (section 5.3.1), needs these four warps on one SM, as registers
+are those of an SM: a thread block of the plain code has whole rows, eight of them.  The blocked code has its 32 x 32
+tiles."""
+SQUARE_PRODUCT = product("matrix-mul-plain", width=32, height=32)
+"""The plain code in the thread blocks of the blocked one, where the four warps of a row are in four thread blocks."""
 LAYERS: Mapping[str, str] = {
     "conv1": "Cv1",
     "pool1": "Pl1",

@@ -16,10 +16,10 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
-    """One launch, one block for each square tile of ``c``: float32[m, n]."""
-    m, n, k, tile = size["m"], size["n"], size["k"], size["tile"]
+    """One launch, one block for each ``height`` x ``width`` elements of ``c``: float32[m, n]."""
+    m, n, k, width, height = (size[name] for name in ("m", "n", "k", "width", "height"))
     a, b, c = device.upload(inputs["a"]), device.upload(inputs["b"]), device.zeros((m, n), np.float32)
-    device.launch("matrix_mul_plain", (blocks(n, tile), blocks(m, tile)), (tile, tile), c, a, b, m, k, n)
+    device.launch("matrix_mul_plain", (blocks(n, width), blocks(m, height)), (width, height), c, a, b, m, k, n)
     return {"c": c.download()}
 
 
@@ -33,25 +33,23 @@ WORKLOAD = Workload(
     name="matrix-mul-plain",
     title="Plain matrix multiplication",
     description=(
-        "C = A B in single precision without shared memory. A thread in a block of 16 x 16 computes one element, in two"
-        " sums over either half of the inner extent; the compiler unrolls the loop four times, with the loads ahead of"
-        " two chains of fused multiply-adds. A warp reads two elements of A and two rows of sixteen elements of B at a"
-        " time; threads beyond an edge read what the last ones do and store nothing. Two sums, addresses and a counter"
-        " live through the loop; loaded values are read once."
+        "C = A B in single precision without any optimization: no shared memory, one sum, no unrolled loop. A thread in"
+        " a block of 32 x 8 computes one element. In each step a warp reads one element of A and 32 neighbouring ones"
+        " of B, and waits for both; threads beyond an edge read what the last ones do and store nothing. The sum, two"
+        " addresses and a counter live through the loop; loaded values are read once."
     ),
     suite="cuda-sdk",
     tags=("float", "memory", "iterative"),
     papers=("larf",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
-        "tiny": {"m": 40, "n": 50, "k": 33, "tile": 16},
-        "small": {"m": 600, "n": 610, "k": 75, "tile": 16},
-        "full": {"m": 800, "n": 810, "k": 800, "tile": 16},
+        "tiny": {"m": 40, "n": 50, "k": 33, "width": 32, "height": 8},
+        "small": {"m": 600, "n": 610, "k": 75, "width": 32, "height": 8},
+        "full": {"m": 800, "n": 810, "k": 800, "width": 32, "height": 8},
     },
     inputs=make_inputs,
     run=run,
     reference=reference,
-    # Two sums of up to (k + 1) / 2 positive products, then one addition: the error is below (k / 2 + 3) 2^-24 of the
-    # sum, 2.4e-5 at k = 800.
-    tolerance=Tolerance(relative=2.5e-5),
+    # A sum of k positive products, one rounding each: the error is below k 2^-24 of the sum, 4.8e-5 at k = 800.
+    tolerance=Tolerance(relative=5e-5),
 )

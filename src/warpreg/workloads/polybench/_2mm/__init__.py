@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.polybench import random_matrix
-from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload, blocks
+from warpreg.workloads.polybench import BLOCK, grid, random_matrix
+from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload
 
-BLOCK = 256
 ALPHA, BETA = np.float32(1.5), np.float32(1.2)
 
 
@@ -25,8 +24,8 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     ni, nj, nk, nl = size["ni"], size["nj"], size["nk"], size["nl"]
     a, b, c, d = (device.upload(inputs[name]) for name in "abcd")
     product = device.zeros((ni, nj), np.float32)
-    device.launch("multiply", blocks(ni * nj, BLOCK), BLOCK, ALPHA, a, b, product, ni, nj, nk)
-    device.launch("multiply_and_add", blocks(ni * nl, BLOCK), BLOCK, BETA, product, c, d, ni, nj, nl)
+    device.launch("multiply", grid(ni, nj), BLOCK, ALPHA, a, b, product, ni, nj, nk)
+    device.launch("multiply_and_add", grid(ni, nl), BLOCK, BETA, product, c, d, ni, nj, nl)
     return {"product": product.download(), "d": d.download()}
 
 
@@ -42,28 +41,25 @@ WORKLOAD = Workload(
     title="Two matrix products",
     description=(
         "D = alpha A B C + beta D in single precision, through the stored product of A and B, in two launches. A"
-        " thread in a block of 256 computes one element of a result, which are numbered row after row; each step of its"
-        " loop loads four elements of either factor and adds their sum of products to the element in memory. Pointers"
-        " and the loop counter live long; every other value is read once."
+        " thread in a block of 32 x 8 computes one element of a result and adds one product after the other to it in"
+        " memory; the compiler unrolls the loop four times. Pointers and the loop counter live long; every other value"
+        " is read once."
     ),
     suite="polybench",
     tags=("float", "memory", "iterative", "several-launches"),
     papers=("larf",),
     originals=("polybench/2MM",),
-    differences=(
-        "The namesake adds one product at a time to the element in memory and has blocks of 32 x 8; here four products"
-        " are summed first, and elements are numbered row after row."
-    ),
     source=Path(__file__).with_name("kernel.cu"),
+    # The rows of small make two full waves on 28 SMs of 2,048 threads.
     sizes={
         "tiny": {"ni": 35, "nj": 45, "nk": 29, "nl": 33},
-        "small": {"ni": 2300, "nj": 150, "nk": 40, "nl": 150},
+        "small": {"ni": 896, "nj": 128, "nk": 128, "nl": 128},
         "full": {"ni": 1024, "nj": 1024, "nk": 1024, "nl": 1024},
     },
     inputs=make_inputs,
     run=run,
     reference=reference,
-    # Two sums of positive terms one after the other. In each a product passes four roundings in its sum of four and one
-    # for each sum added after it: below ((nk + nj) / 4 + 20) 2^-24, 3.2e-5 at 1024 each.
-    tolerance=Tolerance(relative=3.3e-5),
+    # Two sums of positive terms one after the other; a product passes three roundings and one for each product that is
+    # added after it: below (nk + nj + 6) 2^-24, 1.23e-4 at 1024 each.
+    tolerance=Tolerance(relative=1.25e-4),
 )

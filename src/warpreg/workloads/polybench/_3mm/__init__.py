@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.polybench import random_matrix
-from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload, blocks
-
-BLOCK = 256
+from warpreg.workloads.polybench import BLOCK, grid, random_matrix
+from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
@@ -24,9 +22,9 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     ni, nj, nk, nl, nm = (size[name] for name in ("ni", "nj", "nk", "nl", "nm"))
     a, b, c, d = (device.upload(inputs[name]) for name in "abcd")
     e, f, g = (device.zeros(shape, np.float32) for shape in ((ni, nj), (nj, nl), (ni, nl)))
-    device.launch("multiply", blocks(ni * nj, BLOCK), BLOCK, e, a, b, ni, nk, nj)
-    device.launch("multiply", blocks(nj * nl, BLOCK), BLOCK, f, c, d, nj, nm, nl)
-    device.launch("multiply", blocks(ni * nl, BLOCK), BLOCK, g, e, f, ni, nj, nl)
+    device.launch("multiply", grid(ni, nj), BLOCK, e, a, b, ni, nk, nj)
+    device.launch("multiply", grid(nj, nl), BLOCK, f, c, d, nj, nm, nl)
+    device.launch("multiply", grid(ni, nl), BLOCK, g, e, f, ni, nj, nl)
     return {"g": g.download()}
 
 
@@ -40,30 +38,26 @@ WORKLOAD = Workload(
     name="3mm",
     title="Three matrix products",
     description=(
-        "G = (A B)(C D) in single precision, in three launches of one kernel. A thread in a block of 256 computes one"
-        " element of a product, which are numbered row after row; each step of its loop loads four elements of either"
-        " factor and adds their sum of products to the element in memory. Pointers and the loop counter live long;"
-        " every other value is read once."
+        "G = (A B)(C D) in single precision, in three launches of one kernel. A thread in a block of 32 x 8 computes"
+        " one element of a product and adds one term after the other to it in memory; the compiler unrolls the loop"
+        " four times. Pointers and the loop counter live long; every other value is read once."
     ),
     suite="polybench",
     tags=("float", "memory", "iterative", "several-launches"),
     papers=("larf",),
     originals=("polybench/3MM",),
-    differences=(
-        "The namesake has three kernels that are alike; here one is launched three times. It sums four products before"
-        " it adds them to the element in memory, and elements are numbered row after row."
-    ),
+    differences="The namesake has three kernels that are alike; here one is launched three times.",
     source=Path(__file__).with_name("kernel.cu"),
+    # The rows of small make two full waves of the first and the last launch on 28 SMs of 2,048 threads.
     sizes={
         "tiny": {"ni": 35, "nj": 25, "nk": 29, "nl": 33, "nm": 31},
-        "small": {"ni": 2300, "nj": 48, "nk": 45, "nl": 150, "nm": 70},
+        "small": {"ni": 896, "nj": 128, "nk": 128, "nl": 128, "nm": 128},
         "full": {"ni": 512, "nj": 512, "nk": 512, "nl": 512, "nm": 512},
     },
     inputs=make_inputs,
     run=run,
     reference=reference,
-    # Every path from an input to G passes two sums of positive terms. In each a product passes four roundings in its
-    # sum of four and one for each sum added after it: below ((nk + nm + nj) / 4 + 27) 2^-24 for both factors and the
-    # last product, 2.5e-5 at 512 each.
-    tolerance=Tolerance(relative=2.6e-5),
+    # Every path from an input to G passes two sums of positive terms, with two roundings for a term and one for each
+    # that is added after it: below (nk + nm + nj + 6) 2^-24 for both factors and the last product, 9.2e-5 at 512 each.
+    tolerance=Tolerance(relative=9.5e-5),
 )
