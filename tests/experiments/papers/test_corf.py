@@ -27,7 +27,7 @@ from warpreg.replay import Counts
 
 NO_EVENTS = dict.fromkeys(
     ("multiple_sources", "coalesced", "coalesceable", "matched", "fitting", "grown", "buddies_placed", "buddies_packed",
-     "operands", "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
+     "pairs_placed", "pairs_packed", "operands", "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
 )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_accesses_are_all_of_reads_and_writes_by_class() -> None:
     """CORF leaves 80 of 100 accesses of the integer workload and 90 of the other, CORF++ 60 and 80."""
     plain = {"bfs": sample(), "sgemm": sample()}
     corf = {
-        "bfs": sample(reads=40, multiple_sources=8, coalesced=2, grown=1, buddies_placed=4, buddies_packed=3),
+        "bfs": sample(reads=40, multiple_sources=8, coalesced=2, grown=1, pairs_placed=4, pairs_packed=3),
         "sgemm": sample(reads=50, multiple_sources=8, coalesced=4),
     }
     more = {"bfs": sample(reads=20, multiple_sources=8, coalesced=8), "sgemm": sample(reads=40)}
@@ -217,7 +217,7 @@ def test_every_result_and_figure_is_computed_from_the_samples() -> None:
     used = {"physical registers": 256 * 100, "architected registers": 512 * 100}
     one = sample(
         resources=used, looked_up=(10, 2), multiple_sources=10, coalesced=1, coalesceable=4, buddies_placed=2,
-        buddies_packed=1, matched=3, fitting=2, operands=60, one_byte=2, four_bytes=2,
+        buddies_packed=1, pairs_placed=2, pairs_packed=1, matched=3, fitting=2, operands=60, one_byte=2, four_bytes=2,
     )  # fmt: skip
     each = {"bfs": one, "sgemm": one}
     made_up = study({None: dict.fromkeys(each, sample(reads=80)), **dict.fromkeys(designs.VARIANTS, each)})
