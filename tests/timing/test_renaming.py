@@ -198,6 +198,50 @@ def test_a_coalesced_read_takes_one_access_and_one_port(
     assert run.outcome.counts.accesses.reshape(2, 2).sum(axis=1).tolist() == [3 - coalesced, 4]
 
 
+PAIR = "mov.b32 R1, R3\nmov.b32 R2, 2\nadd.s32 R3, R1, R2\n"
+TWICE = f"{PAIR}{PAIR}mov.b32 R4, R3"
+
+
+def test_a_pair_of_a_warp_counts_once_and_each_placement_beside_a_buddy() -> None:
+    """R1 and R2 are a pair.  With four bytes each they get places of their own; R2 finds R1 placed, and does not fit.
+    The addition reads both for the last time.  Then they have one byte, and R2 goes beside R1: one of two placements,
+    and the one pair of the warp.
+    """
+    launched, design = of_widths(one_warp(TWICE), 4, 4, 4, 1, 1, 4, 4), load("corf")
+    run = agreed(launched, ONE_PORT, design=design, **sized(Case(launched, ONE_PORT, 1, 8, 20, 1), **FREE))
+    found = events(run, design)
+    assert (found["buddies_placed"], found["buddies_packed"]) == (2, 1)
+    assert (found["pairs_placed"], found["pairs_packed"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "used"),
+    [
+        ("packing", {"renaming_stages": 0}, 16),
+        ("packing", {"renaming_stages": 1}, 16),
+        ("packing", {"renaming_stages": 2}, 16 + 1),
+        ("virtualization", {"renaming_stages": 2}, 16 + 1),
+        ("corf", {**FREE, "renaming_stages": 2}, 15 + 1),
+        ("corf-pp", {**FREE, "renaming_stages": 0}, 15),
+        ("corf-pp", {**FREE, "renaming_stages": 1}, 15 + 1),
+    ],
+)
+def test_the_lookup_takes_the_cycle_that_moves_an_instruction_to_a_collector(
+    name: str, chosen: dict[str, Any], used: int
+) -> None:
+    """Section 2.6.  The plain register file has R3 in 16 too: the addition issues in 8 and enters a collector in 9,
+    whether or not the table is looked up in between.  With two stages it enters in 10.
+
+    In CORF++ the lookup of R2 waits for a port until 9, a conflict that delays the read (one stage) or, without a stage
+    of its own, does not.
+    """
+    plain = agreed(of_widths(one_warp(ADD), 2, 2, 2, 2), ONE_PORT)
+    plain.warp(0).issues().at(1, 2, 8, 16)
+    launched = of_widths(one_warp(ADD), 2, 2, 2, 2)
+    run = agreed(launched, ONE_PORT, design=load(name), **sized(Case(launched, ONE_PORT, 1, 8, 20, 1), **chosen))
+    run.warp(0).issues().at(1, 2, 8, used)
+
+
 @pytest.mark.parametrize(
     ("slots", "chosen", "conflicts"),
     [
