@@ -247,6 +247,8 @@ def test_the_lookup_takes_the_cycle_that_moves_an_instruction_to_a_collector(
     [
         ((0, 4), {}, 3 + 1),
         ((0, 1), {}, 1 + 1),
+        ((36, 40), {}, 3 + 1),
+        ((36, 37), {}, 1 + 1),
         ((0, 1), {"bank_stride": 2}, 3 + 1),
         ((0, 4), {"bank_stride": 2}, 1 + 1),
         ((0, 4), {"warp_banks": False}, 0),
@@ -259,11 +261,11 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
 
     In slots 0 and 4 all four sources are in bank 0, which serves them in four cycles.  In the first three of them a
     read is not granted.  The move of the first warp waits once more, for the write of R3 of the other.  In slots 0 and
-    1 each bank has two sources, and one of them waits.  If two neighbours share a bank, it is the other way about.
+    1 each bank has two sources, and one of them waits; so it is in slots beyond the 32 of a thread block.  If two neighbours share a bank, it is the other way about.
     Round the banks, all four are in different ones.
     """
-    sm = Sm(slots=6, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
-    paths = [[()] if slot in slots else [] for slot in range(5)]
+    sm = Sm(slots=42, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
+    paths = [[()] if slot in slots else [] for slot in range(41)]
     launched = of_widths(warps(ADD, *paths), 4, 4, 4, 4)
     launched = dataclasses.replace(
         launched, blocks=(tuple(w if w.visits else dataclasses.replace(w, widths=()) for w in launched.blocks[0]),)

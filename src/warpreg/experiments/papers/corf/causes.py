@@ -38,11 +38,6 @@ ABLATIONS: Mapping[str, Ablation] = {
         parts=("coalescing",),
         parameters={design: {"search": "warp"} for design in ("packing", "corf")},
     ),
-    "logic-of-chip": Ablation(
-        "the power of the logic is that of the chip, in every cycle",
-        parts=("energy",),
-        parameters={design: {"logic": "chip"} for design in _BOTH},
-    ),
 }
 
 _MIXED = (
