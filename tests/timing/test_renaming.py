@@ -261,8 +261,8 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
 
     In slots 0 and 4 all four sources are in bank 0, which serves them in four cycles.  In the first three of them a
     read is not granted.  The move of the first warp waits once more, for the write of R3 of the other.  In slots 0 and
-    1 each bank has two sources, and one of them waits; so it is in slots beyond the 32 of a thread block.  If two neighbours share a bank, it is the other way about.
-    Round the banks, all four are in different ones.
+    1 each bank has two sources, and one of them waits; so it is in slots from 32 on.  If two neighbours share a bank,
+    it is the other way about.  Round the banks, all four are in different ones.
     """
     sm = Sm(slots=42, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
     paths = [[()] if slot in slots else [] for slot in range(41)]
