@@ -55,7 +55,7 @@ _LIVE = Cause(
 _BANKS = Cause(
     "model",
     "if the number of the register alone picks a bank of the baseline, equal registers of all warps meet there, while"
-    " physical registers of a design that renames do not; packing gains as much then, of which no"
+    " physical registers of a design that renames do not; packing then gains most of that too, of which no"
     " gain is printed",
     "by-register",
 )
@@ -133,6 +133,6 @@ SUMMARY = (
     " benchmarks of 20, of which the workloads here, chosen by a rule, have 6; that registers hold several values where"
     " the compiler reuses them; that the reductions of accesses by CORF++ exceed what other printed numbers allow; and"
     " that most of CORF's gain of speed appears only with banks in which equal registers of all warps meet, where"
-    " packing gains as much; most of the rest is not explained."
+    " packing gains most of it too; most of the rest is not explained."
 )
 """What was reproduced, what was not, and why."""
