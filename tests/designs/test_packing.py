@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.kernels import at, kernel, op, p, r, when
 from tests.replay.naive import steps
-from tests.replay.naive_renaming import renaming_counts
+from tests.replay.naive_renaming import PAIRED, renaming_counts
 from tests.replay.paths import FULL, Recorded
 from tests.replay.random_runs import runs
 from tests.replay.schedules import Scheduling, schedules
@@ -26,13 +26,15 @@ LATE_SIDE = kernel(
     successors=((2, 1), (2,), ()),
 )
 """Lanes that go round block 1 keep the R3 of block 0."""
-EVENTS = ("multiple_sources", "coalesced", "placed", "grown", "carried", "released")
+EVENTS = ("multiple_sources", "coalesced", "placed", "grown", "carried", "released", *PAIRED)
 DESIGNS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("packing", {}),
     ("packing", {"coalesce": True, "adjacent": False}),
     ("packing", {"virtualization": True, "coalesce": True}),
+    ("packing", {"virtualization": True, "coalesce": True, "search": "warp"}),
     ("virtualization", {}),
     ("corf", {"encoding": "free"}),
+    ("corf", {"encoding": "free", "search": "warp", "renaming_stages": 0}),
     ("corf", {"encoding": "free", "virtualization": False, "reserve": False}),
     ("corf-pp", {"encoding": "free"}),
     ("corf-pp", {"encoding": "free", "warp_banks": False, "alignment": "optimum"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,9 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     corf, bow, larf = gpu.load("corf-fermi"), gpu.load("bow-titanx"), gpu.load("larf-gp102")
     assert (corf.chip.sms, corf.register_file.banks, corf.schedulers.policy) == (15, 4, "two-level")
     assert corf.operand_path.operand_ports == 1
+    by_register = gpu.load("corf-fermi-by-register")
+    assert (corf.register_file.mapping, by_register.register_file.mapping) == ("register+warp", "register")
+    assert dataclasses.replace(by_register.register_file, mapping="register+warp") == corf.register_file
     assert {name: one.collectors for name, one in corf.collectors.items()} == {"general": 4}
     fermi, volta, titanv = gpu.load("bow-fermi"), gpu.load("bow-volta"), gpu.load("titanv")
     assert (fermi.operand_path.operand_ports, fermi.collectors["general"].collectors) == (1, 6 + 8 + 2)

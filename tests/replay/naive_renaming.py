@@ -18,10 +18,11 @@ from warpreg.ir.kernel import Kernel
 from warpreg.trace import Schedule
 
 SIDES: Mapping[int, Side] = {LEFT: "left", RIGHT: "right"}
+PAIRED = ("buddies_placed", "buddies_packed", "pairs_placed", "pairs_packed")
 NAMES = {
     "multiple": "multiple_sources",
     "allocated": "placed",
-    **{name: name for name in ("coalesced", "grown", "carried", "released")},
+    **{name: name for name in (*PAIRED, "coalesced", "grown", "carried", "released")},
 }
 """The model's counts, and the events of the designs."""
 
@@ -99,6 +100,8 @@ def model_options(name: str, values: Any, program: Program) -> dict[str, Any]:
         "adjacent": getattr(values, "adjacent", True),
         "coalesces": getattr(values, "coalesce", name in ("corf", "corf-pp")),
     }
+    if getattr(values, "search", "sm") == "warp":
+        options["own"] = program.register_count
     by_register = dict(zip(program.result.tolist(), range(program.result.size), strict=False))
     if name == "corf":
         buddy = {register: int(program.hints.buddy[row]) for register, row in by_register.items()}

@@ -198,11 +198,57 @@ def test_a_coalesced_read_takes_one_access_and_one_port(
     assert run.outcome.counts.accesses.reshape(2, 2).sum(axis=1).tolist() == [3 - coalesced, 4]
 
 
+PAIR = "mov.b32 R1, R3\nmov.b32 R2, 2\nadd.s32 R3, R1, R2\n"
+TWICE = f"{PAIR}{PAIR}mov.b32 R4, R3"
+
+
+def test_a_pair_of_a_warp_counts_once_and_each_placement_beside_a_buddy() -> None:
+    """R1 and R2 are a pair.  With four bytes each they get places of their own; R2 finds R1 placed, and does not fit.
+    The addition reads both for the last time.  Then they have one byte, and R2 goes beside R1: one of two placements,
+    and the one pair of the warp.
+    """
+    launched, design = of_widths(one_warp(TWICE), 4, 4, 4, 1, 1, 4, 4), load("corf")
+    run = agreed(launched, ONE_PORT, design=design, **sized(Case(launched, ONE_PORT, 1, 8, 20, 1), **FREE))
+    found = events(run, design)
+    assert (found["buddies_placed"], found["buddies_packed"]) == (2, 1)
+    assert (found["pairs_placed"], found["pairs_packed"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "used"),
+    [
+        ("packing", {"renaming_stages": 0}, 16),
+        ("packing", {"renaming_stages": 1}, 16),
+        ("packing", {"renaming_stages": 2}, 16 + 1),
+        ("virtualization", {"renaming_stages": 2}, 16 + 1),
+        ("corf", {**FREE, "renaming_stages": 2}, 15 + 1),
+        ("corf-pp", {**FREE, "renaming_stages": 0}, 15),
+        ("corf-pp", {**FREE, "renaming_stages": 1}, 15 + 1),
+    ],
+)
+def test_the_lookup_takes_the_cycle_that_moves_an_instruction_to_a_collector(
+    name: str, chosen: dict[str, Any], used: int
+) -> None:
+    """Section 2.6.  The plain register file has R3 in 16 too: the addition issues in 8 and enters a collector in 9,
+    whether or not the table is looked up in between.  With two stages it enters in 10.
+
+    In CORF++ the lookup of R2 waits for a port until 9, a conflict that delays the read (one stage) or, without a stage
+    of its own, does not.
+    """
+    plain = agreed(of_widths(one_warp(ADD), 2, 2, 2, 2), ONE_PORT)
+    plain.warp(0).issues().at(1, 2, 8, 16)
+    launched = of_widths(one_warp(ADD), 2, 2, 2, 2)
+    run = agreed(launched, ONE_PORT, design=load(name), **sized(Case(launched, ONE_PORT, 1, 8, 20, 1), **chosen))
+    run.warp(0).issues().at(1, 2, 8, used)
+
+
 @pytest.mark.parametrize(
     ("slots", "chosen", "conflicts"),
     [
         ((0, 4), {}, 3 + 1),
         ((0, 1), {}, 1 + 1),
+        ((36, 40), {}, 3 + 1),
+        ((36, 37), {}, 1 + 1),
         ((0, 1), {"bank_stride": 2}, 3 + 1),
         ((0, 4), {"bank_stride": 2}, 1 + 1),
         ((0, 4), {"warp_banks": False}, 0),
@@ -215,11 +261,11 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
 
     In slots 0 and 4 all four sources are in bank 0, which serves them in four cycles.  In the first three of them a
     read is not granted.  The move of the first warp waits once more, for the write of R3 of the other.  In slots 0 and
-    1 each bank has two sources, and one of them waits.  If two neighbours share a bank, it is the other way about.
-    Round the banks, all four are in different ones.
+    1 each bank has two sources, and one of them waits; so it is in slots from 32 on.  If two neighbours share a bank,
+    it is the other way about.  Round the banks, all four are in different ones.
     """
-    sm = Sm(slots=6, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
-    paths = [[()] if slot in slots else [] for slot in range(5)]
+    sm = Sm(slots=42, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
+    paths = [[()] if slot in slots else [] for slot in range(41)]
     launched = of_widths(warps(ADD, *paths), 4, 4, 4, 4)
     launched = dataclasses.replace(
         launched, blocks=(tuple(w if w.visits else dataclasses.replace(w, widths=()) for w in launched.blocks[0]),)

@@ -20,6 +20,7 @@ from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 
 from warpreg.designs import Design, program_table
 from warpreg.designs.interface.parameters import Value
+from warpreg.designs.interface.program import placed
 from warpreg.designs.loading.fetch import banks_of, collectors_of, machine_banks
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
@@ -167,7 +168,7 @@ def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Va
     if design is None:
         return Behaviour(program, banks=machine_banks(machine))
     values = design.configure(**parameters)
-    program = design.compile(program, values, kernel)
+    program = placed(design.compile(program, values, kernel), sm.slots, sm.schedulers)
     return Behaviour(
         program,
         design.hooks,

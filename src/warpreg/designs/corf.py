@@ -14,7 +14,8 @@ Where the text is silent, beside what packing states:
 - only the buddy may use the slices beside a waiting register (``reserve`` off: first fit may too).  They wait until the
   buddy has a place, there or elsewhere, or until the register moves or dies; a buddy that gets a new value later goes
   beside the register again if it fits;
-- without an empty physical register the first of a pair goes by first fit;
+- first fit begins where ``search`` says, as in packing, and so does the search for an empty physical register, of
+  which the text takes any; without one the first of a pair goes by first fit;
 - a value that grows is placed like a new one, beside its buddy if that has a place;
 - two unpackers deliver two registers.  Of three sources in one physical register the first two in operand order share a
   read;
@@ -44,7 +45,9 @@ from warpreg.designs.renaming.parts import (
     logic_parameter,
     physical_parameter,
     register_file,
+    search_parameter,
     sliced_banks,
+    stages_parameter,
     survey_parameter,
     table_parameter,
 )
@@ -73,6 +76,7 @@ class Parameters:
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
+    renaming_stages: int = stages_parameter()
     virtualization: bool = parameter(True, source="corf §2.4.3, Table 2.1: registers that are dead are released")
     frequencies: str = frequencies_parameter()
     unknown_trips: float = unknown_trips_parameter()
@@ -84,6 +88,7 @@ class Parameters:
     reserve: bool = parameter(True, source="corf §2.4.3: remaining slices are reserved for the buddy")
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
     carry: bool = carry_parameter()
+    search: str = search_parameter()
     logic: str = logic_parameter()
     survey: bool = survey_parameter("corf Figures 2.4, 2.13: count what instructions could coalesce")
 
@@ -128,6 +133,7 @@ def init(parameters: Parameters, program: Program) -> State:
         coalesces=True,
         adjacent=parameters.adjacent,
         carries=parameters.carry,
+        own_first=parameters.search == "warp",
         surveys=parameters.survey,
         reserves=parameters.reserve,
         policy=BESIDE_BUDDY,
@@ -149,7 +155,7 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     if not parameters.enabled:
         return ()
     size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, coalesces=True, logic=parameters.logic)
+    return added_hardware(*size, parameters.renaming_stages, coalesces=True, logic=parameters.logic)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel, analysis: Analysis) -> dict[int, str]:

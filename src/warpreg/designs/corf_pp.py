@@ -20,6 +20,7 @@ Where the text is silent, beside what packing and corf state:
   sources share an access only if they happen to be in one bank;
 - if no physical register of the bank has the slices of that side free, a value goes by first fit in the bank, then in
   any bank, where its sources cannot be coalesced with those of its warp;
+- first fit begins at the first physical register of the bank, which the warps of the bank share;
 - a value of four bytes has no side; one that shrinks keeps the outermost of its slices, but a left-aligned one keeps
   all of them if other lanes keep their bytes there;
 - two unpackers deliver two registers: each source shares a read with the first earlier one in operand order that fits
@@ -52,6 +53,7 @@ from warpreg.designs.renaming.parts import (
     physical_parameter,
     register_file,
     sliced_banks,
+    stages_parameter,
     survey_parameter,
     table_parameter,
 )
@@ -80,6 +82,7 @@ class Parameters:
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
+    renaming_stages: int = stages_parameter()
     virtualization: bool = parameter(True, source="corf §2.4.3, Table 2.1: registers that are dead are released")
     frequencies: str = frequencies_parameter()
     unknown_trips: float = unknown_trips_parameter()
@@ -181,4 +184,4 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     if not parameters.enabled:
         return ()
     size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, coalesces=True, logic=parameters.logic)
+    return added_hardware(*size, parameters.renaming_stages, coalesces=True, logic=parameters.logic)

@@ -9,8 +9,13 @@ are gated.
 
 ``virtualization`` also releases registers that are dead, see ``virtualization``.  With ``coalesce``
 two sources of an instruction that lie in one physical register are one read: the first fit of Figures 2.4 and 2.13.
+The table is looked up in the cycle that moves an instruction to a collector, so that only conflicts of its two ports
+cost time (section 2.6); with ``renaming_stages`` 0 a conflict of one cycle costs none, with 2 every lookup costs one.
 
 Where the text is silent:
+- first fit begins at the first physical register of the SM (``search`` sm), so that values of different warps come to
+  lie together; ``search`` warp: at as many physical registers as a warp has registers, those of its slot, and only
+  where none of them has room at the first of the SM;
 - the slices of a value are adjacent, because unpackers shift (section 2.6); ``adjacent`` off: any slices;
 - each word of a 64-bit operand or of a vector is a value of its own, with its own width and place;
 - a write under a guard or in divergent code sizes the whole register, with the old bytes of the lanes that it leaves
@@ -42,7 +47,9 @@ from warpreg.designs.renaming.parts import (
     checked_residency,
     physical_parameter,
     register_file,
+    search_parameter,
     sliced_banks,
+    stages_parameter,
     table_parameter,
 )
 from warpreg.designs.renaming.state import State, renaming
@@ -64,6 +71,7 @@ class Parameters:
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
+    renaming_stages: int = stages_parameter()
     virtualization: bool = parameter(False, source="corf §2.4.3: registers that are dead are released")
     coalesce: bool = parameter(False, source="corf §2.3: packing extended to read two sources at once, first fit kept")
     survey: bool = parameter(
@@ -72,6 +80,7 @@ class Parameters:
     )
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
     carry: bool = carry_parameter()
+    search: str = search_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -102,6 +111,7 @@ def init(parameters: Parameters, program: Program) -> State:
         surveys=parameters.survey,
         adjacent=parameters.adjacent,
         carries=parameters.carry,
+        own_first=parameters.search == "warp",
     )
 
 
@@ -119,6 +129,5 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map and logic."""
     if not parameters.enabled:
         return ()
-    return added_hardware(
-        parameters.physical, parameters.banks, parameters.table_entries, coalesces=parameters.coalesce
-    )
+    size = parameters.physical, parameters.banks, parameters.table_entries
+    return added_hardware(*size, parameters.renaming_stages, coalesces=parameters.coalesce)

@@ -36,6 +36,7 @@ from warpreg.designs.renaming.parts import (
     checked_residency,
     physical_parameter,
     register_file,
+    stages_parameter,
     table_parameter,
 )
 from warpreg.designs.renaming.state import State, renaming
@@ -55,6 +56,7 @@ class Parameters:
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
+    renaming_stages: int = stages_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -86,4 +88,5 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map."""
     if not parameters.enabled:
         return ()
-    return added_hardware(parameters.physical, parameters.banks, parameters.table_entries, coalesces=False)
+    size = parameters.physical, parameters.banks, parameters.table_entries
+    return added_hardware(*size, parameters.renaming_stages, coalesces=False)

@@ -43,7 +43,7 @@ class Model:
     sources share a read, if they are in one physical register or, with ``dual``, in one bank.  ``buddy`` gives CORF's
     pairs; slices are held for them if it ``reserves``.  ``side`` gives the sides of CORF++.  With ``warp_banks`` each
     bank is an equal part of the physical registers and a warp has one bank; else physical register p is in bank p mod
-    ``banks``.
+    ``banks``.  With ``own`` the search begins at so many physical registers of the warp's own.
     """
 
     physical: int
@@ -55,10 +55,14 @@ class Model:
     adjacent: bool = True
     reserves: bool = True
     warp_banks: bool = False
+    own: int = 0
     buddy: Mapping[int, int] = field(default_factory=dict)
     side: Mapping[int, Side] = field(default_factory=dict)
     place: dict[Key, Place] = field(default_factory=dict)
     held: dict[int, Key] = field(default_factory=dict)
+    had_place: set[Key] = field(default_factory=set)
+    both_placed: set[frozenset[Key]] = field(default_factory=set)
+    packed: set[frozenset[Key]] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
     def run(self, warp: int, sources: Sequence[Source], results: Sequence[Result]) -> list[list[int]]:
@@ -135,7 +139,27 @@ class Model:
             self.release(key)
         self.place[key] = found
         self.counts["allocated"] += 1
+        self.count_pair(key)
         self.hold(key)
+
+    def count_pair(self, key: Key) -> None:
+        """Each pair of a warp counts once when both have had a place, and once when they share one."""
+        warp, register = key
+        other = (warp, self.buddy.get(register, -1))
+        if other[1] < 0:
+            return
+        pair = frozenset({key, other})
+        self.had_place.add(key)
+        self.counts["pairs_placed"] += other in self.had_place and pair not in self.both_placed
+        if other in self.had_place:
+            self.both_placed.add(pair)
+        if other in self.place:
+            together = self.place[other][0] == self.place[key][0]
+            self.counts["buddies_placed"] += 1
+            self.counts["buddies_packed"] += together
+            self.counts["pairs_packed"] += together and pair not in self.packed
+            if together:
+                self.packed.add(pair)
 
     def hold(self, key: Key) -> None:
         """The rest of an empty physical register waits for the buddy of what is placed there."""
@@ -160,6 +184,9 @@ class Model:
     def choose(self, key: Key, size: int) -> Place | None:
         warp, register = key
         everywhere = range(self.physical)
+        searched: Sequence[int] = everywhere
+        if self.own and (warp + 1) * self.own <= self.physical:
+            searched = [*range(warp * self.own, (warp + 1) * self.own), *everywhere]
         if self.warp_banks or self.dual:
             bank = everywhere
             if self.warp_banks:
@@ -175,14 +202,14 @@ class Model:
         if register in self.buddy:
             other = self.place.get((warp, self.buddy[register]))
             if other is None:
-                empty = next((p for p in everywhere if len(self.free(p)) == 4), None)
+                empty = next((p for p in searched if len(self.free(p)) == 4), None)
                 if empty is not None:
                     return empty, frozenset(range(size))
             elif (slices := self.fitting(self.free(other[0]), size)) is not None:
                 return other[0], slices
-        return self.first_fit(everywhere, size)
+        return self.first_fit(searched, size)
 
-    def first_fit(self, positions: range, size: int) -> Place | None:
+    def first_fit(self, positions: Sequence[int], size: int) -> Place | None:
         for position in positions:
             if position not in self.held and (slices := self.fitting(self.free(position), size)) is not None:
                 return position, slices
@@ -204,3 +231,6 @@ class Model:
         """The warp has ended."""
         for key in [key for key in self.place if key[0] == warp]:
             self.release(key)
+        self.had_place = {key for key in self.had_place if key[0] != warp}
+        for pairs in (self.both_placed, self.packed):
+            pairs -= {pair for pair in pairs if all(key[0] == warp for key in pair)}

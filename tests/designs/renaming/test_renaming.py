@@ -24,7 +24,7 @@ from warpreg.designs.renaming.free_map import (
     give,
     take,
 )
-from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
+from warpreg.designs.renaming.policies import beside_buddy, default_fit, first_fit, hold_for_buddy, to_its_side
 from warpreg.designs.renaming.slices import FULL, longest_run, lowest_slices, shrunk, size_of, slice_table
 from warpreg.designs.renaming.table import (
     UNMAPPED,
@@ -52,6 +52,7 @@ class State(NamedTuple):
 
     resident: Any
     has_sides: bool
+    own_first: bool
     lowest: Any
     kept_left: Any
     kept_right: Any
@@ -66,17 +67,19 @@ class State(NamedTuple):
     pending: Any
     dying: Any
     superseded: Any
+    marks: Any
     next_place: Any
     place_mask: Any
     places: Any
 
 
-def fresh(physical: int, spare: int = 0, adjacent: bool = True) -> State:
+def fresh(physical: int, spare: int = 0, adjacent: bool = True, own_first: bool = False) -> State:
     of_sm = {name: row[np.newaxis].copy() for name, row in (all_free(physical) | no_places(physical)).items()}
     of_warp = {name: np.repeat(row[np.newaxis], WARPS, axis=0) for name, row in empty_table(REGISTERS).items()}
     return State(
         resident=np.array([[physical - spare]]),
         has_sides=True,
+        own_first=own_first,
         lowest=slice_table(lowest_slices, adjacent),
         kept_left=slice_table(shrunk, True),
         kept_right=slice_table(shrunk, False),
@@ -124,12 +127,16 @@ def by_first_fit(state: State, warp: int, register: int, size: int) -> int:
     return first_fit(state, 0, size, 0, state.free.shape[1])
 
 
+def by_own_first_fit(state: State, warp: int, register: int, size: int) -> int:
+    return default_fit(state, 0, warp, size)
+
+
 def of_any_slices(state: State, warp: int, register: int, size: int) -> int:
     return first_fit(state, 0, size, 0, state.free.shape[1])
 
 
 def by_pairs(state: State, warp: int, register: int, size: int) -> int:
-    return beside_buddy(state, 0, warp, BUDDY.get(register, NO_BUDDY), size)
+    return beside_buddy(state, 0, warp, warp, BUDDY.get(register, NO_BUDDY), size)
 
 
 def by_sides(state: State, warp: int, register: int, size: int) -> int:
@@ -142,7 +149,9 @@ def by_sides(state: State, warp: int, register: int, size: int) -> int:
 POLICIES: dict[str, tuple[Choose, dict[str, Any]]] = {
     "first fit": (by_first_fit, {}),
     "any slices": (of_any_slices, {"adjacent": False}),
+    "own first": (by_own_first_fit, {"own": REGISTERS}),
     "pairs": (by_pairs, {"buddy": BUDDY}),
+    "pairs, own first": (by_pairs, {"buddy": BUDDY, "own": REGISTERS}),
     "sides": (by_sides, {"dual": True, "warp_banks": True, "banks": 2, "side": SIDE}),
 }
 
@@ -183,7 +192,7 @@ def test_renaming_is_that_of_the_model(
     """24 physical registers are one for each register of the warps, the least that always suffices."""
     choose, options = POLICIES[policy]
     model = Model(physical, frees=True, **options)
-    state = fresh(physical, adjacent=policy != "any slices")
+    state = fresh(physical, adjacent=policy != "any slices", own_first="own" in options)
     for warp, register, size, partial, _ in chosen:
         if size > 0:
             model.run(warp, [], [Result(register, size, partial)])
@@ -208,8 +217,9 @@ def test_late_reads_see_the_value_that_was_there_when_they_issued(
     policy: str, chosen: list[tuple[int, int, int, bool, int]]
 ) -> None:
     """Sources are collected in any order, after other results of the warp.  A slice remembers who wrote it."""
-    choose, _ = POLICIES[policy]
-    state = fresh(WARPS * REGISTERS + 60, spare=60, adjacent=policy != "any slices")
+    choose, options = POLICIES[policy]
+    adjacent, own_first = policy != "any slices", "own" in options
+    state = fresh(WARPS * REGISTERS + 60, 60, adjacent, own_first)
     holder: dict[tuple[int, int], int] = {}
     value: dict[tuple[int, int], int] = {}
     waiting: list[tuple[int, int, int, int]] = []
@@ -246,6 +256,30 @@ def test_late_reads_see_the_value_that_was_there_when_they_issued(
     check(state)
     assert (state.free == FULL).all()
     assert not state.places.any()
+
+
+@pytest.mark.parametrize(("own_first", "expected"), [(False, [0, 0, 0, 1]), (True, [6, 6, 6, 7])])
+def test_first_fit_begins_at_the_first_register_or_at_those_of_the_slot(own_first: bool, expected: list[int]) -> None:
+    """Slot 1 of warps with 6 registers has physical registers 6 to 11.  Values of 1, 1 and 2 bytes share one, the
+    fourth takes the next.
+    """
+    state = fresh(24, own_first=own_first)
+    for register, size in enumerate((1, 1, 2, 4)):
+        write(state, by_own_first_fit, 1, register, size)
+    assert [position_of(int(entry)) for entry in state.table[1, :4]] == expected
+
+
+def test_a_warp_without_room_of_its_own_takes_the_first_of_the_sm() -> None:
+    """Slot 3 would have registers 18 to 23 of 20.  Slot 0 has 0 to 5: as these are taken, it goes
+    to 6, the first of slot 1; slot 2 still has its own.
+    """
+    state = fresh(20, own_first=True)
+    assert position_of(default_fit(state, 0, 3, 4)) == 0
+    for position in range(6):
+        take(state, 0, position, FULL)
+    assert position_of(default_fit(state, 0, 0, 4)) == 6
+    assert position_of(default_fit(state, 0, 1, 4)) == 6
+    assert position_of(default_fit(state, 0, 2, 4)) == 12
 
 
 def test_without_spare_registers_a_result_is_written_in_place() -> None:

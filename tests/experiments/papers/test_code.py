@@ -57,7 +57,7 @@ def test_both_papers_of_2011_have_addresses_of_32_bits() -> None:
 
 def test_a_paper_is_measured_on_its_own_code(asked: list[CompileChoice]) -> None:
     measure("orf-lrf")
-    measure("corf")
+    measure("bow")
     measure("rfc", choice=AS_COMPILED)
     assert asked == [code_of("orf-lrf").choice, AS_COMPILED, AS_COMPILED]
 

@@ -27,7 +27,7 @@ from warpreg.replay import Counts
 
 NO_EVENTS = dict.fromkeys(
     ("multiple_sources", "coalesced", "coalesceable", "matched", "fitting", "grown", "buddies_placed", "buddies_packed",
-     "operands", "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
+     "pairs_placed", "pairs_packed", "operands", "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
 )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_accesses_are_all_of_reads_and_writes_by_class() -> None:
     """CORF leaves 80 of 100 accesses of the integer workload and 90 of the other, CORF++ 60 and 80."""
     plain = {"bfs": sample(), "sgemm": sample()}
     corf = {
-        "bfs": sample(reads=40, multiple_sources=8, coalesced=2, grown=1, buddies_placed=4, buddies_packed=3),
+        "bfs": sample(reads=40, multiple_sources=8, coalesced=2, grown=1, pairs_placed=4, pairs_packed=3),
         "sgemm": sample(reads=50, multiple_sources=8, coalesced=4),
     }
     more = {"bfs": sample(reads=20, multiple_sources=8, coalesced=8), "sgemm": sample(reads=40)}
@@ -217,7 +217,7 @@ def test_every_result_and_figure_is_computed_from_the_samples() -> None:
     used = {"physical registers": 256 * 100, "architected registers": 512 * 100}
     one = sample(
         resources=used, looked_up=(10, 2), multiple_sources=10, coalesced=1, coalesceable=4, buddies_placed=2,
-        buddies_packed=1, matched=3, fitting=2, operands=60, one_byte=2, four_bytes=2,
+        buddies_packed=1, pairs_placed=2, pairs_packed=1, matched=3, fitting=2, operands=60, one_byte=2, four_bytes=2,
     )  # fmt: skip
     each = {"bfs": one, "sgemm": one}
     made_up = study({None: dict.fromkeys(each, sample(reads=80)), **dict.fromkeys(designs.VARIANTS, each)})
@@ -237,3 +237,33 @@ def test_a_design_that_inserts_nothing_does_not_grow_the_code() -> None:
     run: Any = SimpleNamespace(kernels=(code("add.s32 R0, R1, R2"),))
     assert CodeGrowth(CORF)(run) == 1, "one metadata instruction in front of one instruction"
     assert CodeGrowth(PACKING)(run) == 0
+
+
+def test_pairs_count_once_and_placements_each_time() -> None:
+    """Of 4 pairs of a warp 3 have shared a register; of 10 placements beside a buddy 1 has."""
+    corf = {"bfs": sample(pairs_placed=4, pairs_packed=3, buddies_placed=10, buddies_packed=1)}
+    plain = {"bfs": sample()}
+    found = study({None: plain, **dict.fromkeys(designs.VARIANTS, plain), CORF: corf})
+    assert samples.pair_success(found) == {"bfs": 0.75}
+    assert samples.placement_success(found) == {"bfs": 0.1}
+
+
+def test_speed_over_packing_leaves_out_what_renaming_costs() -> None:
+    """100 instructions in 100 cycles, with packing in 125, with CORF in 120: 5/6 of the baseline, 25/24 of packing."""
+    found = study({None: {"bfs": sample()}, PACKING: {"bfs": sample(cycles=125)}, CORF: {"bfs": sample(cycles=120)}})
+    assert samples.speed(found, CORF)["bfs"] == pytest.approx(5 / 6)
+    assert samples.speed(found, CORF, PACKING)["bfs"] == pytest.approx(25 / 24)
+
+
+def test_size_and_leakage_by_two_definitions() -> None:
+    """Warps have half of 1024 physical registers, and 128 are in use on average: a quarter of what warps have, and an
+    eighth of the register file, which leaks an eighth, or as if it were as small as what warps have, a quarter.
+    """
+    packed = {"bfs": sample(resources={"physical registers": 128 * 100, "architected registers": 512 * 100})}
+    found = study({None: {"bfs": sample()}, PACKING: packed})
+    assert samples.size(found, PACKING)["bfs"] == pytest.approx(1 / 4)
+    assert samples.size_of_file(found, PACKING)["bfs"] == pytest.approx(1 / 8)
+    assert samples.leakage(found, PACKING)["bfs"].register_file == pytest.approx(1 / 8)
+    of_warps = samples.leakage_of_warps(found, PACKING)["bfs"]
+    assert of_warps.register_file == pytest.approx(1 / 4)
+    assert of_warps.added == samples.leakage(found, PACKING)["bfs"].added

@@ -31,8 +31,6 @@ from warpreg.designs.interface import (
     write,
 )
 from warpreg.designs.renaming.events import (
-    BUDDIES_PACKED,
-    BUDDIES_PLACED,
     BYTES,
     CARRIED,
     COALESCED,
@@ -46,7 +44,8 @@ from warpreg.designs.renaming.events import (
     SUPERSEDED,
     UNPLACED,
 )
-from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
+from warpreg.designs.renaming.pairs import count_pair
+from warpreg.designs.renaming.policies import beside_buddy, default_fit, hold_for_buddy, to_its_side
 from warpreg.designs.renaming.slices import WHOLE, int64, size_of
 from warpreg.designs.renaming.state import BESIDE_BUDDY, TO_ITS_SIDE
 from warpreg.designs.renaming.survey import survey_sources
@@ -300,24 +299,20 @@ def give_place(state: Any, program: Program, warp: int, operand: int, size: int,
     count(plan, PLACED)
     if state.policy == BESIDE_BUDDY and program.hints.buddy[operand] != NO_BUDDY:
         buddy = program.hints.buddy[operand]
-        other = int64(state.table[warp, buddy])
-        if other != UNMAPPED:
-            count(plan, BUDDIES_PLACED)
-            if position_of(other) == position_of(entry):
-                count(plan, BUDDIES_PACKED)
+        count_pair(state, warp, register, buddy, plan)
         if state.reserves:
             hold_for_buddy(state, sm, warp, register, buddy)
 
 
 def chosen(state: Any, program: Program, warp: int, operand: int, size: int, sm: int) -> int:
     """Where the policy puts a result."""
-    end = state.free.shape[1]
+    slot = warp - sm * program.slots
     if state.policy == BESIDE_BUDDY:
-        return beside_buddy(state, sm, warp, program.hints.buddy[operand], size)
+        return beside_buddy(state, sm, warp, slot, program.hints.buddy[operand], size)
     if state.policy == TO_ITS_SIDE:
-        begin = 0
+        begin, end = 0, state.free.shape[1]
         if state.warp_banks:
-            begin = state.numbered[warp - sm * program.slots] % state.banks * state.rows
+            begin = state.numbered[slot] % state.banks * state.rows
             end = begin + state.rows
         return to_its_side(state, sm, program.hints.side[operand], size, begin, end)
-    return first_fit(state, sm, size, 0, end)
+    return default_fit(state, sm, slot, size)

@@ -35,10 +35,10 @@ LOGIC: Mapping[str, Logic] = {
 
 
 def added_hardware(
-    physical: int, banks: int, table_entries: int, coalesces: bool, logic: str = "operand"
+    physical: int, banks: int, table_entries: int, stages: int, coalesces: bool, logic: str = "operand"
 ) -> tuple[Table | Logic, ...]:
-    """The renaming table, the free map and the logic (thesis §2.6, §2.8)."""
-    renaming = Table("renaming", table_entries, PHYSICAL_BITS + WHOLE, banks=banks, ports=2, stages=1)
+    """The renaming table, the free map and the logic (thesis §2.6, §2.8); ``stages`` as in `stages_parameter`."""
+    renaming = Table("renaming", table_entries, PHYSICAL_BITS + WHOLE, banks=banks, ports=2, stages=stages)
     free_map = Table("free-map", physical, MAP_BITS, banks=1, ports=2, stages=0)
     return (renaming, free_map, *([LOGIC[logic]] if coalesces else []))
 
@@ -72,6 +72,31 @@ def banks_parameter() -> Any:
 def table_parameter() -> Any:
     """The parameter ``table_entries``."""
     return parameter(3024, unit="entries", low=1, high=1 << 20, source="corf §2.6: 48 warps of 63 registers")
+
+
+def stages_parameter() -> Any:
+    """The parameter ``renaming_stages``."""
+    return parameter(
+        1,
+        unit="cycles",
+        low=0,
+        high=8,
+        source="corf §2.6: the table is looked up in the cycle that moves an instruction to a collector, and a port"
+        " conflict delays the read; 0: a conflict of one cycle is hidden too; 2: another cycle for all",
+    )
+
+
+SEARCHES = ("sm", "warp")
+
+
+def search_parameter() -> Any:
+    """The parameter ``search``."""
+    return parameter(
+        "sm",
+        choices=SEARCHES,
+        source="corf §2.2, §2.4.3 do not say where first fit begins; sm: at the first physical register of the SM;"
+        " warp: at those of the warp's slot, as many as it has registers, then at the first of the SM",
+    )
 
 
 def carry_parameter() -> Any:

@@ -1,7 +1,8 @@
 """Where a value goes: first fit (packing), beside its buddy (CORF, thesis §2.4.3), to its side (CORF++, §2.5.3).
 
 Each function returns an entry of the table, or UNMAPPED if nothing is free; nothing is taken yet.  Kernel-wide, the
-state has ``lowest`` [free slices, bytes], the slices that first fit takes of a position (`lowest_slices`).
+state has ``lowest`` [free slices, bytes], the slices that first fit takes of a position (`lowest_slices`), and
+``own_first``, whether first fit looks at the positions of the warp's slot before all others.
 """
 
 from __future__ import annotations
@@ -37,22 +38,42 @@ def first_fit(state: Any, sm: int, size: int, begin: int, end: int) -> int:
     return entry_of(position, int64(state.lowest[state.free[sm, position], size]))
 
 
-def beside_buddy(state: Any, sm: int, warp: int, buddy: int, size: int) -> int:
-    """The buddy's position if the value fits there; an empty position if the buddy has none; else first fit."""
+def default_position(state: Any, sm: int, slot: int, size: int) -> int:
+    """The first position with so many free slices: in all of the SM, or, if the state is ``own_first``, among as many
+    positions as a warp has registers, those of its slot, before all others.
+    """
     end = state.free.shape[1]
+    last = (slot + 1) * state.table.shape[1]
+    if state.own_first and last <= end:
+        position = first_position(state, sm, size, last - state.table.shape[1], last)
+        if position != NOWHERE:
+            return position
+    return first_position(state, sm, size, 0, end)
+
+
+def default_fit(state: Any, sm: int, slot: int, size: int) -> int:
+    """The lowest free slices of the default position."""
+    position = default_position(state, sm, slot, size)
+    if position == NOWHERE:
+        return UNMAPPED
+    return entry_of(position, int64(state.lowest[state.free[sm, position], size]))
+
+
+def beside_buddy(state: Any, sm: int, warp: int, slot: int, buddy: int, size: int) -> int:
+    """The buddy's position if the value fits there; an empty position if the buddy has none; else first fit."""
     if buddy == NO_BUDDY:
-        return first_fit(state, sm, size, 0, end)
+        return default_fit(state, sm, slot, size)
     other = int64(state.table[warp, buddy])
     if other == UNMAPPED:
-        position = first_position(state, sm, WHOLE, 0, end)
+        position = default_position(state, sm, slot, WHOLE)
         if position != NOWHERE:
             return entry_of(position, right_slices(size))
-        return first_fit(state, sm, size, 0, end)
+        return default_fit(state, sm, slot, size)
     position = position_of(other)
     mask = int64(state.lowest[state.free[sm, position] & FULL, size])
     if mask:
         return entry_of(position, mask)
-    return first_fit(state, sm, size, 0, end)
+    return default_fit(state, sm, slot, size)
 
 
 def hold_for_buddy(state: Any, sm: int, warp: int, register: int, buddy: int) -> None:

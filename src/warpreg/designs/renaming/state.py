@@ -39,6 +39,7 @@ class State(NamedTuple):
     surveys: bool
     carries: bool
     warp_banks: bool
+    own_first: bool
     policy: int
     banks: int
     rows: int
@@ -64,6 +65,7 @@ class State(NamedTuple):
     pending: NDArray[np.int32]
     dying: NDArray[np.uint8]
     superseded: NDArray[np.int32]
+    marks: NDArray[np.uint8]
 
 
 def renaming(
@@ -82,6 +84,7 @@ def renaming(
     carries: bool = True,
     warp_banks: bool = False,
     bank_stride: int = 1,
+    own_first: bool = False,
     policy: int = FIRST_FIT,
 ) -> State:
     """An SM of ``physical`` free warp-registers in so many banks; with ``adjacent`` the slices of a value are."""
@@ -98,6 +101,7 @@ def renaming(
         surveys=surveys,
         carries=carries,
         warp_banks=warp_banks,
+        own_first=own_first,
         policy=policy,
         banks=banks,
         rows=rows,

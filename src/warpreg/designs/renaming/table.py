@@ -4,8 +4,9 @@ A state that uses it has these fields besides those of `free_map`.  Kernel-wide:
 bytes], the slices of a value that shrinks (`shrunk`).  Per warp: ``table`` [register], the entry (``position * 16 +
 mask``, UNMAPPED without a value); ``pending`` [register], sources that have issued and that the collector has not read
 yet; ``dying`` [register], whether the value is dead once these are read; ``superseded`` [register], the first of its
-places that only pending sources still need.  Per SM: ``next_place`` and ``place_mask`` [position * 4 + lowest slice],
-chains of superseded places; ``places`` [1], how many there are; ``resident`` [0], the registers of its warps.
+places that only pending sources still need; ``marks`` [register], see `pairs`.  Per SM: ``next_place`` and
+``place_mask`` [position * 4 + lowest slice], chains of superseded places; ``places`` [1], how many there are;
+``resident`` [0], the registers of its warps.
 
 A source reads where its register was when it issued.  If a result of the register is ready before that, it gets another
 place, and the old one is free when no source of the register is pending any more.  Such places need room beyond one
@@ -53,6 +54,7 @@ def empty_table(registers: int) -> dict[str, NDArray[Any]]:
         "pending": np.zeros(registers, np.int32),
         "dying": np.zeros(registers, np.uint8),
         "superseded": np.full(registers, NO_PLACE, np.int32),
+        "marks": np.zeros(registers, np.uint8),
     }
 
 
@@ -156,6 +158,7 @@ def end_warp(state: Any, sm: int, warp: int) -> None:
         if entry != UNMAPPED:
             give(state, sm, position_of(entry), mask_of(entry))
             state.table[warp, register] = UNMAPPED
+        state.marks[warp, register] = 0
 
 
 def _supersede(state: Any, sm: int, warp: int, register: int, entry: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.design import Design
@@ -217,7 +217,8 @@ def _prepared(
     place = room_of(launch, machine, chosen, registers)
     recorded = frequencies_of(launch)
     kernel = design.rewrite(launch.kernel, values, place, recorded)
-    program = design.compile(program_table(kernel), values, kernel, place, recorded)
+    compiled = design.compile(program_table(kernel), values, kernel, place, recorded)
+    program = placed(compiled, place.slots, place.schedulers)
     demanded = launch.kernel.register_demand if registers is None else registers
     _check_registers(design, kernel, program, place.residency.held, demanded)
     behaviour = Behaviour(

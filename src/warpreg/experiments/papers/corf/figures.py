@@ -38,6 +38,7 @@ IDS = {"CORF": "corf", "CORF++": "corf-pp"}
 TECHNIQUES = {"packing": "packing", "packing-virt": "packing and virtualization", "corf": "CORF", "corfpp": "CORF++"}
 QUANTITIES = {"ipc": "IPC", "reads": "accesses", "dyn": "dynamic energy", "size": "size"}
 GATED = {"(a) packing": PACKING, "(b) CORF++": CORF_PP}
+BY_PAIR, BY_PLACEMENT = "pairs of a warp", "placements beside a buddy"
 Values = Mapping[str, float]
 
 
@@ -82,6 +83,16 @@ def gain(study: Study, variant: Variant) -> Values:
     return {name: faster - 1 for name, faster in samples.speed(study, variant).items()}
 
 
+def gain_over_packing(study: Study, variant: Variant) -> Values:
+    """The same over packing, which reads every operand and renames too: what coalescing alone gains."""
+    return {name: faster - 1 for name, faster in samples.speed(study, variant, PACKING).items()}
+
+
+def smaller_file(study: Study, variant: Variant) -> Values:
+    """Reduction of the registers in use, of all of the register file."""
+    return {name: 1 - left for name, left in samples.size_of_file(study, variant).items()}
+
+
 def dynamic(study: Study) -> pd.DataFrame:
     """Figure 2.17, and the same where an access costs the bytes that it moves."""
     return pd.concat(
@@ -96,6 +107,11 @@ def dynamic(study: Study) -> pd.DataFrame:
 def leakage(study: Study) -> pd.DataFrame:
     """Figure 2.18."""
     return pd.concat([costs(samples.leakage(study, variant), panel) for panel, variant in GATED.items()])
+
+
+def leakage_of_warps(study: Study) -> pd.DataFrame:
+    """Figure 2.18 as if the registers of the warps that run were the whole register file."""
+    return pd.concat([costs(samples.leakage_of_warps(study, variant), panel) for panel, variant in GATED.items()])
 
 
 def costs(each: Mapping[str, Cost], panel: str) -> pd.DataFrame:
@@ -147,8 +163,10 @@ def growth(study: Study) -> pd.DataFrame:
 
 
 def pairs(study: Study) -> pd.DataFrame:
-    """Figure 2.6."""
-    return pd.DataFrame(rows_of(samples.pair_success(study), "pairs"), columns=["workload", "pairs"])
+    """Figure 2.6: by pair of a warp, and by placement."""
+    shown = {BY_PAIR: samples.pair_success(study), BY_PLACEMENT: samples.placement_success(study)}
+    rows = [row for label, values in shown.items() for row in rows_of(values, "packed", of=label)]
+    return pd.DataFrame(rows, columns=["workload", "of", "packed"])
 
 
 def _means(result: str) -> tuple[Mark, ...]:
@@ -175,8 +193,8 @@ FIGURES = (
     ),
     Figure(
         "figure-2-6", "Figure 2.6", "Pairs of the compiler that fit together", pairs, "bars", WORKLOAD,
-        Axis("pairs", "of registers whose buddy has a place", "fraction"),
-        marks=(Mark("corf-pair-success", "mean"),),
+        Axis("packed", "in one physical register", "fraction"), series="of",
+        marks=(Mark("corf-pair-success", "mean", BY_PAIR),),
     ),
     Figure(
         "figure-2-13", "Figure 2.13", "Coalesced instructions",
@@ -207,6 +225,11 @@ FIGURES = (
         marks=_means("ipc"),
     ),
     Figure(
+        "figure-2-15-packing", "Figure 2.15, over packing", "What coalescing alone gains",
+        by_design(GAINS, gain_over_packing, "gain"), "bars",
+        WORKLOAD, Axis("gain", "of the instructions per cycle of packing", "fraction"), series="design", panels="class",
+    ),
+    Figure(
         "figure-2-16", "Figure 2.16", "Reduction of allocated physical registers",
         by_design(SMALLER, smaller, "reduction"), "bars", WORKLOAD,
         Axis("reduction", "of architected registers", "fraction"), series="design",
@@ -214,6 +237,11 @@ FIGURES = (
             Mark("corf-packing-size", "mean", "packing"), Mark("corf-virtualization-size", "mean", "virtualization"),
             Mark("corf-combined-size", "mean", "both"),
         ),
+    ),
+    Figure(
+        "figure-2-16-file", "Figure 2.16, of the register file", "Registers in no use, those of no warp too",
+        by_design(SMALLER, smaller_file, "reduction"), "bars", WORKLOAD,
+        Axis("reduction", "of the register file", "fraction"), series="design",
     ),
     Figure(
         "figure-2-17", "Figure 2.17", "Dynamic energy of the register file", dynamic, "stacks", WORKLOAD,
@@ -234,6 +262,15 @@ FIGURES = (
     ),
     Figure(
         "figure-2-18", "Figure 2.18", "Leakage energy of the register file", leakage, "stacks", WORKLOAD,
+        Axis("normalized energy", "energy / energy of the baseline", "ratio"), series="part", panels="panel",
+        marks=(
+            Mark("corf-packing-leakage", "mean", panel="(a) packing", left=True),
+            Mark("corf-pp-leakage", "mean", panel="(b) CORF++", left=True),
+        ),
+    ),
+    Figure(
+        "figure-2-18-warps", "Figure 2.18, of resident warps", "Leakage if registers of no warp are not saved",
+        leakage_of_warps, "stacks", WORKLOAD,
         Axis("normalized energy", "energy / energy of the baseline", "ratio"), series="part", panels="panel",
         marks=(
             Mark("corf-packing-leakage", "mean", panel="(a) packing", left=True),

@@ -11,6 +11,7 @@ from statistics import fmean
 
 import pandas as pd
 
+from warpreg.experiments.papers.code import MODERN, Code
 from warpreg.experiments.papers.corf.designs import (
     BOTH,
     COALESCING,
@@ -46,16 +47,35 @@ from warpreg.experiments.papers.corf.samples import (
 )
 from warpreg.experiments.papers.corf.sources import CodeGrowth, SourceRegisters
 from warpreg.experiments.papers.part import Part, findings_of
+from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.runs.timed_design import DesignSample
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Measure, Study
 
-__all__ = ["MEASURES", "PARTS", "UNMEASURABLE", "WORKLOADS", "findings"]
+__all__ = ["CODES", "MEASURES", "PARTS", "UNMEASURABLE", "WORKLOADS", "findings"]
 
 SOURCES, GROWTH = SourceRegisters(), CodeGrowth(CORF)
 MEASURES: Sequence[Measure[object]] = (SOURCES, GROWTH, *SAMPLES)
 Found = Mapping[str, float | None]
+APART = 32
+"""Registers among which values take turns in code that reuses them less."""
+CODES: Mapping[str, Code] = {
+    "machine-32": Code(
+        "machine code, addresses of 32 bits",
+        CompileChoice(address_bits=32),
+        "GPGPU-Sim 3.2.1 with PTXPlus (section 2.7), which is made of the machine code of a Fermi or an older chip: its"
+        " registers are allocated, its instructions are scheduled, and an address takes one register. Latencies of"
+        " that compiler are not printed; those of the default are assumed",
+    ),
+    "less-reuse": Code(
+        f"the same, in which values take turns among {APART} registers",
+        CompileChoice(address_bits=32, rotate=APART),
+        "how the compiler allocates registers is not printed; with fewer values in a register, pairs of registers are"
+        " more nearly pairs of values",
+    ),
+    "modern": MODERN,
+}
 
 
 def _values(study: Study) -> Found:

@@ -7,8 +7,9 @@ from statistics import fmean, harmonic_mean
 
 import pandas as pd
 
+from warpreg import gpu
 from warpreg.experiments.papers.corf import costs
-from warpreg.experiments.papers.corf.designs import CORF, PACKING, PLAIN, SAMPLES, class_of, timed
+from warpreg.experiments.papers.corf.designs import CORF, MACHINE, PACKING, PLAIN, SAMPLES, class_of, timed
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.runs.timed_design import DesignSample
 from warpreg.experiments.studies.ratios import ratio
@@ -73,13 +74,22 @@ def coalesced(study: Study, variant: Variant) -> dict[str, float]:
 
 
 def pair_success(study: Study) -> dict[str, float]:
-    """Figure 2.6: of the registers placed when their buddy had a place, those that went beside it.  A workload without
-    such registers is left out.
+    """Figure 2.6: of the pairs of a warp of which both registers have had a place, those that have shared a physical
+    register.  The figure counts combinations of pairs that the compiler has identified, not attempts.
     """
+    return _success(study, "pairs_packed", "pairs_placed")
+
+
+def placement_success(study: Study) -> dict[str, float]:
+    """Beside Figure 2.6: of the registers placed when their buddy had a place, those that went beside it."""
+    return _success(study, "buddies_packed", "buddies_placed")
+
+
+def _success(study: Study, part: str, whole: str) -> dict[str, float]:
+    """One event of CORF divided by another; a workload without the latter is left out."""
     samples = study[timed(CORF)]
-    placed = [name for name in names(study) if samples[name].counts.events["buddies_placed"]]
-    found = by_workload(study, CORF, share("buddies_packed", "buddies_placed"))
-    return {name: found[name] for name in placed}
+    found = by_workload(study, CORF, share(part, whole))
+    return {name: value for name, value in found.items() if samples[name].counts.events[whole]}
 
 
 def accesses_removed(study: Study, variant: Variant) -> dict[str, float]:
@@ -87,13 +97,12 @@ def accesses_removed(study: Study, variant: Variant) -> dict[str, float]:
     return by_workload(study, variant, lambda sample, plain: sample.counts.elided(plain.counts))
 
 
-def speed(study: Study, variant: Variant) -> dict[str, float]:
-    """Figure 2.15: instructions per cycle over the baseline; metadata instructions take time and do not count."""
-
-    def ipc(sample: DesignSample, plain: DesignSample) -> float:
-        return sample.ipc_of_kernel / plain.ipc_of_kernel
-
-    return by_workload(study, variant, ipc)
+def speed(study: Study, variant: Variant, over: Variant | None = None) -> dict[str, float]:
+    """Figure 2.15: instructions per cycle over the baseline, or over another design; metadata instructions take time
+    and do not count.
+    """
+    samples, others = study[timed(variant)], study[timed(over)]
+    return {name: samples[name].ipc_of_kernel / others[name].ipc_of_kernel for name in names(study)}
 
 
 def size(study: Study, variant: Variant) -> dict[str, float]:
@@ -101,6 +110,16 @@ def size(study: Study, variant: Variant) -> dict[str, float]:
 
     def registers(sample: DesignSample, plain: DesignSample) -> float:
         return ratio(sample.resources["physical registers"], sample.resources["architected registers"])
+
+    return by_workload(study, variant, registers)
+
+
+def size_of_file(study: Study, variant: Variant) -> dict[str, float]:
+    """Beside Figure 2.16: physical registers in use, of all of the register file, those that no warp has included."""
+    all_of_them = gpu.load(MACHINE).warp_registers
+
+    def registers(sample: DesignSample, plain: DesignSample) -> float:
+        return ratio(sample.resources["physical registers"], sample.cycles * all_of_them)
 
     return by_workload(study, variant, registers)
 
@@ -122,6 +141,15 @@ def leakage(study: Study, variant: Variant) -> dict[str, costs.Cost]:
     """Figure 2.18: leakage energy, normalized to the baseline; by workload."""
     samples, plain = study[timed(variant)], study[PLAIN]
     return {name: costs.leakage(samples[name], variant, plain[name]) for name in names(study)}
+
+
+def leakage_of_warps(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+    """Beside Figure 2.18: as if the registers of the warps that run were the whole register file, so that what no warp
+    has is not saved.
+    """
+    found, left = leakage(study, variant), size(study, variant)
+    slower = by_workload(study, variant, lambda sample, plain: ratio(sample.cycles, plain.cycles))
+    return {name: costs.Cost(left[name] * slower[name], found[name].added) for name in found}
 
 
 def totals(each: Mapping[str, costs.Cost]) -> dict[str, float]:
