@@ -198,8 +198,8 @@ def compile(
     the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation, ``level="allocated-ptx"`` with
     it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
     instruction over this many register banks; ``address_bits=32`` computes addresses in single registers; ``sink``
-    moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values; past loops and
-    at all, respectively, where more than ``live_words`` words are live.
+    moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values, where more than
+    ``live_words`` words are live.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
     architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate

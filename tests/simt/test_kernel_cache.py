@@ -99,6 +99,9 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "cycles": Cycles({Latency.ALU: 7}),
         "address_bits": 32,
         "rotate": 3,
+        "sink": False,
+        "rematerialize": False,
+        "live_words": 8,
     },
 }
 """For every option of a kernel, another value."""

@@ -158,7 +158,7 @@ def compile_options(function: Function) -> Function:
             CHOICE + "live_words",
             type=click.IntRange(*RANGES["live_words"]),
             metavar="N",
-            help="Move computations past loops and compute cheap values again where more than N words are live. "
+            help="Move computations down and compute cheap values again where more than N words are live. "
             "Default: those of a thread at full occupancy.",
         ),
     )

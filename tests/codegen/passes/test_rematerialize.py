@@ -11,7 +11,9 @@ from tests.codegen import random_code, random_loops
 from tests.codegen.passes.test_sink import FORMS, blocks, compare
 from tests.codegen.texts import after, kernel, listing
 
+from warpreg import ptx
 from warpreg.analysis.pressure import pressure
+from warpreg.codegen import TARGETS, CompileOptions, build_kernel, translate
 from warpreg.codegen.passes.fold_parameters import FoldParameters
 from warpreg.codegen.passes.shorten import RematerializeValues, SinkValues
 from warpreg.ir.kernel import Kernel
@@ -161,3 +163,14 @@ class _Both:
 
     def run(self, program: Kernel) -> Kernel:
         return RematerializeValues(self.words).run(SinkValues(self.words).run(program))
+
+
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 1 << 20), st.integers(0, 20), st.sampled_from([None, 16]), st.sampled_from(["plain", "sm_80"]))
+def test_random_kernels_compute_the_same_in_machine_code(seed: int, words: int, most: int | None, target: str) -> None:
+    """The scheduler and the register allocation follow, with spills at sixteen registers."""
+    module = ptx.parse(random_code.text(seed, FORMS, branches=3))
+    options = CompileOptions(max_registers=most, target=TARGETS[target], live_words=words)
+    compiled, virtual = translate(module, "k", options), build_kernel(module, "k")
+    assert random_code.memory_of(module, compiled, seed) == random_code.memory_of(module, virtual, seed)

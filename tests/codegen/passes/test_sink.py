@@ -42,7 +42,7 @@ def test_what_only_the_code_behind_a_loop_reads_is_computed_there() -> None:
     assert found[2][:2] == ["add.s32 %r2, %r9, %r10", "st.shared.u32 [%r8], %r2"]
 
 
-def test_it_passes_a_loop_only_where_too_many_words_are_live() -> None:
+def test_it_moves_only_where_too_many_words_are_live() -> None:
     """%r2, %r8, %r9, %r10 and %r21 are live in the loop."""
     code = f"{START} add.s32 %r2, %r9, %r10; {LOOP} {END}"
     assert max(pressure(kernel(code)).highest) == 5
@@ -50,22 +50,14 @@ def test_it_passes_a_loop_only_where_too_many_words_are_live() -> None:
     assert "add.s32 %r2, %r9, %r10" in blocks(after(SinkValues(4), code))[2]
 
 
-def test_where_few_words_are_live_it_moves_to_where_threads_execute_it_less_often() -> None:
-    """%r2 goes to the side that reads it; %r3, which all threads need, stays while no word is too many."""
-    branch = "setp.lt.s32 %p1, %r9, 3; @%p1 bra N; st.shared.u32 [0], %r2; N: st.shared.u32 [4], %r3;"
-    both = "add.s32 %r2, %r9, %r10; sub.s32 %r3, %r9, %r10;"
-    code = f"{START} {both} {branch} st.shared.u32 [%r9], %r10; ret;"
-    found = blocks(after(SinkValues(99), code))
-    assert found[1] == ["add.s32 %r2, %r9, %r10", "st.shared.u32 [0], %r2"]
-    assert "sub.s32 %r3, %r9, %r10" in found[0]
-    assert blocks(after(SinkValues(2), code))[2][0] == "sub.s32 %r3, %r9, %r10"
-
-
-def test_what_the_code_behind_a_loop_reads_leaves_the_loop_whatever_is_live() -> None:
-    """All threads reach the code behind it, but they execute the loop's sum nine times."""
-    body = LOOP.replace("L:", "L: add.s32 %r2, %r9, %r10;")
-    found = blocks(after(SinkValues(99), f"{START} {body} {END}"))
-    assert found[2][0] == "add.s32 %r2, %r9, %r10"
+def test_only_the_way_to_its_reads_counts() -> None:
+    """Five words are live behind the branch, where %r2 is read, and not in front of it."""
+    loads = "ld.shared.v4.u32 {%r11, %r12, %r13, %r14}, [0]; st.shared.v4.u32 [16], {%r11, %r12, %r13, %r14};"
+    branch = f"setp.lt.s32 %p1, %r9, 3; @%p1 bra N; st.shared.u32 [0], %r2; {loads} N:"
+    code = f"{START} add.s32 %r2, %r9, %r10; {branch} st.shared.u32 [%r9], %r10; ret;"
+    assert pressure(kernel(code)).highest[:2] == (3, 6)
+    assert after(SinkValues(3), code) == listing(kernel(code))
+    assert "add.s32 %r2, %r9, %r10" in blocks(after(SinkValues(2), code))[1]
 
 
 def test_operands_that_nothing_else_reads_follow() -> None:

@@ -5,8 +5,8 @@ Ullman, "Compilers", section 9.5).  An instruction moves if it is pure and ungua
 singly assigned: no memory access, barrier or other lane changes its result.  It never moves into a loop that its old
 block is not in, so no thread executes it more often.
 
-Where no register is short, it moves only if threads then execute it less often, and past no loop.  So does `ptxas`: it
-leaves most values where the front end computes them (`warpreg.experiments.compiler.placement`).
+It moves only if too many words are live on the way.  So `ptxas`: where registers are short it moves more values down
+(`warpreg.experiments.compiler.placement`); otherwise it leaves most where the front end computes them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from warpreg.analysis.dominators import post_dominators
 from warpreg.analysis.pressure import pressure
 from warpreg.codegen.machine.uniform import uniform_values
 from warpreg.codegen.passes.base import with_blocks
@@ -32,8 +31,8 @@ DEEPEST = 6
 class SinkValues:
     """Move instructions down to their reads where they keep at most as many words live as they free.
 
-    ``words``: where more than these are live on the way, an instruction also moves past a loop, or if threads execute
-    it as often; ``uniform``: the target has uniform registers; values that they can hold stay, since they cost none.
+    ``words``: an instruction moves only if more words than these are live on the way; ``uniform``: the target has
+    uniform registers; values that they can hold stay, since they cost no register.
     """
 
     words: int = 0
@@ -73,7 +72,7 @@ class _Motion:
 
     def _moves(self, instruction: Instruction, block: int) -> bool:
         target = self._target(instruction, block)
-        if target == block or not self._may_pass(instruction, block, target):
+        if target == block or not self._is_crowded(instruction, block, target):
             return False
         if _size(self._needed(instruction, target)) > sum(r.type.words for r in instruction.defined):
             return False
@@ -94,15 +93,10 @@ class _Motion:
             target = tree.immediate[target]
         return target
 
-    def _may_pass(self, instruction: Instruction, block: int, target: int) -> bool:
-        """Whether too many words are live on the way, or threads compute it less often and there is no loop on the way
-        that the block is not in."""
+    def _is_crowded(self, instruction: Instruction, block: int, target: int) -> bool:
+        """Whether too many words are live on the way to the target."""
         alive = {b for r in instruction.defined for b in self.ranges.alive(r.name)}
-        way = {block, *(b for b in alive if not self.ranges.tree.dominates(target, b))}
-        if way & self.crowded:
-            return True
-        is_always = post_dominators(self.kernel).dominates(target, block) and not self.ranges.is_repeated(block, target)
-        return not is_always and not any(self.ranges.is_repeated(b, block) for b in way)
+        return not self.crowded.isdisjoint({block, *(b for b in alive if not self.ranges.tree.dominates(target, b))})
 
     def _needed(self, instruction: Instruction, target: int, depth: int = 0) -> frozenset[Register]:
         """Registers that the instruction would keep live up to ``target``.
