@@ -1,7 +1,7 @@
 """The code of a kernel of Table 4.1: as it is compiled today, or with at most the printed number of registers.
 
 The printed one has addresses of 32 bits, as on the paper's machine, and spills what does not fit.  Code that needs
-fewer registers than are printed keeps its number.
+fewer registers than are printed keeps its number, and an SM is shared out by the printed one (`samples`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from warpreg.experiments.papers.regmutex.kernels import TABLE
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.experiments.studies.study import EVERYTHING
 
-Code = Literal["printed", "compiled", "in-order"]
+Code = Literal["printed", "compiled"]
 PRINTED: Code = "printed"
 COMPILED: Code = "compiled"
-IN_ORDER: Code = "in-order"
-"""As printed, but instructions stay in the order of the source."""
 ADDRESS_BITS = 32
 MOST_MORE = 32
 """Registers beyond the printed number that are tried where the compiler cannot reach it."""
@@ -28,18 +26,18 @@ def with_code(run: Run, code: Code) -> Run:
     """The run of a workload, or the same one with the printed number of registers."""
     if code == COMPILED:
         return run
-    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]), code == PRINTED)
+    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]))
 
 
 @functools.lru_cache(maxsize=1)
-def _printed(workload: str, size: str, seed: int, schedule: bool) -> Run:
+def _printed(workload: str, size: str, seed: int) -> Run:
     """The run with the least number of registers from the printed one on that the compiler reaches.
 
     Raises RunError if it reaches none of them.
     """
     printed = TABLE[workload].registers
     for most in range(printed, printed + MOST_MORE):
-        choice = CompileChoice(max_registers=most, address_bits=ADDRESS_BITS, schedule=schedule)
+        choice = CompileChoice(max_registers=most, address_bits=ADDRESS_BITS)
         try:
             return run_workload(find_workload(workload), size, seed, choice, EVERYTHING)
         except AllocationError:
