@@ -250,6 +250,11 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     assert (larf.collectors["general"].collectors, larf.register_file.private_banks) == (16, False)
     halves = [gpu.load(name).warp_registers for name in ("regmutex-gtx480", "regmutex-gtx480-half")]
     assert halves == [1024, 512]
+    fermi = gpu.load("regmutex-gtx480")
+    assert fermi.collectors["sp"].pipes == ("fp", "dp")
+    assert (fermi.pipes["dp"].units, fermi.pipes["dp"].initiation, fermi.operand_path.operand_ports) == (2, 8, 1)
+    assert fermi.memory.l1 is not None
+    assert (fermi.latency.shared, fermi.memory.l1.latency, fermi.memory.l1.miss_lines) == (3, 1, 32)
     assert gpu.load("tfet").warp_registers == 512
     assert gpu.load("gtx980-two-level").schedulers.active_warps == 4
     assert gpu.load("gtx980-two-level").schedulers.suspend == "pending"

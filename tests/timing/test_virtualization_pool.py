@@ -6,6 +6,7 @@ a warp placed in cycle ``t`` issues from ``t + 1`` on.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from warpreg.designs.interface.residency import Launch, Residency, Room
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.renaming.slices import FULL as FREE
 from warpreg.designs.thread_blocks.places import NOBODY
+from warpreg.designs.virtualization_pool import is_granted, one_is_granted
 
 FERMI = gpu.load("regmutex-gtx480")
 A_SCHEDULER = Sm(slots=4)
@@ -76,6 +78,83 @@ def test_a_claim_after_which_no_thread_block_could_end_waits() -> None:
     assert events(run, load("virtualization-pool"))["throttled"] == 1
     assert run.stalls.counts["token"] == 14 - 2
     drained(run, 6)
+
+
+def three_chains(guaranteed: int) -> Timed:
+    """Three thread blocks of a warp that may claim six registers each, of twelve."""
+    launched = Launched(code(CHAIN), ((WarpPath(((0, FULL),)),),) * 3)
+    return agreed(launched, A_SCHEDULER, resident=3, design=pooled(3, 1, 12), guaranteed=guaranteed)
+
+
+def test_as_many_thread_blocks_as_fit_never_wait() -> None:
+    """Twelve registers hold two thread blocks.  At 3, they lack five each, and ten are free: a claim of the third would
+    leave nine.  What the two claim or give back changes both sums alike, so it waits until one has ended at 13.
+    """
+    run = three_chains(guaranteed=0)
+    run.warp(0, block=0).issues().at(1, 5, 9)
+    run.warp(0, block=1).issues().at(2, 6, 10)
+    run.warp(0, block=2).issues().at(14, 18, 22)
+    drained(run, 12)
+
+
+def test_one_guaranteed_thread_block_lets_more_begin() -> None:
+    """At 3, nine would be left, and the first one lacks five."""
+    run = three_chains(guaranteed=1)
+    run.warp(0, block=2).issues().at(3, 7, 11)
+    drained(run, 12)
+
+
+class Pool:
+    """An SM by hand: thread blocks with claims, of a pool that holds ``fitting`` of them in full and ``more``."""
+
+    def __init__(self, blocks: int, need: int, fitting: int, more: int) -> None:
+        self.need = need
+        self.claims = np.zeros((1, blocks), np.int64)
+        self.block = np.zeros((1, blocks), np.int64)
+        self.waits = np.zeros((1, blocks), np.uint8)
+        self.least = np.zeros((1, fitting), np.int64)
+        self.pool = np.full((1, 1), fitting * need + more, np.int64)
+        self.fewest = np.full((1, 1), 1 << 20, np.int64)
+
+    def claim(self, place: int, registers: int) -> None:
+        self.claims[0, place] += registers
+        self.pool[0, 0] -= registers
+
+    def lacks(self) -> list[int]:
+        return sorted(self.need - int(one) for one in self.claims[0])
+
+    def holds(self) -> bool:
+        """Whether as many thread blocks as fit could claim all that they lack."""
+        return sum(self.lacks()[: self.least.shape[1]]) <= self.pool[0, 0]
+
+
+@given(data=st.data(), blocks=st.integers(1, 6), need=st.integers(1, 12), fitting=st.integers(1, 6))
+def test_no_fewer_thread_blocks_go_on_than_without_the_design(
+    data: st.DataObject, blocks: int, need: int, fitting: int
+) -> None:
+    """After any claims that are granted and any that end, as many thread blocks as the plain register file holds may
+    claim all that they lack; a claim is granted if and only if that stays so, and a warp is woken for no other one.
+    """
+    pool = Pool(blocks, need, min(fitting, blocks), data.draw(st.integers(0, need - 1)))
+    for _ in range(data.draw(st.integers(0, 25))):
+        place = data.draw(st.integers(0, blocks - 1))
+        lack = need - int(pool.claims[0, place])
+        if lack == 0 or data.draw(st.booleans()):
+            pool.claim(place, -data.draw(st.integers(0, int(pool.claims[0, place]))))
+            continue
+        wanted = data.draw(st.integers(1, lack))
+        granted = is_granted(pool, 0, place, wanted)
+        pool.waits[0, place], pool.fewest[0, 0] = 1, wanted
+        woken = one_is_granted(pool, 0)
+        pool.waits[0, place] = 0
+        pool.claim(place, wanted)
+        assert granted == woken == pool.holds()
+        if not granted:
+            pool.claim(place, -wanted)
+    never_wait = [place for place in range(blocks) if is_granted(pool, 0, place, max(1, need - pool.claims[0, place]))]
+    full = int((pool.claims[0] == need).sum())
+    assert pool.holds()
+    assert len(never_wait) + full >= min(fitting, blocks)
 
 
 @pytest.mark.slow

@@ -52,6 +52,7 @@ from warpreg.designs.sharing.choice import (
     extended_parameter,
     gap_parameter,
     mapping_parameter,
+    rounding_parameter,
     size_of,
     tie_parameter,
 )
@@ -86,6 +87,7 @@ class Parameters:
     enabled: bool = enabled_parameter()
     extended: int = extended_parameter()
     tie: str = tie_parameter()
+    rounding: str = rounding_parameter()
     gap: int = gap_parameter()
     split_mapping: bool = mapping_parameter()
 

@@ -10,16 +10,21 @@ the claim ends when the register is dead and no instruction that writes it is un
 register file full.  A result is written in place, also where an earlier instruction has not read its source yet, as in
 a plain register file; ``virtualization`` keeps the old value then, for which it has room.
 
-*Throttle.*  A thread block may claim at most ``need``: all registers of all its warps.  A claim is granted if, with it,
-some thread block of the SM could still claim all that it lacks: ``need`` minus its own claims are free.  Otherwise the
-warp waits for a claim to end.  The thesis states no rule; this one is that of the banker's algorithm for equal needs.
+*Throttle.*  A thread block may claim at most ``need``: all registers of all its warps.  It lacks ``need`` minus what it
+has claimed.  ``guaranteed`` is a number of thread blocks, by default as many as the register file can hold in full, so
+at least as many as are resident without this design.  A claim is granted if, with it, so many thread blocks of the SM
+(or all of them, if there are fewer) could claim all that they lack: those that lack least lack no more together than is
+free.  Otherwise the warp waits for a claim to end.  The thesis states no rule.  With ``guaranteed=1`` this is the
+banker's algorithm for equal needs, which lets more thread blocks begin, and may let only one of them go on.
 
-*No deadlock.*  Call a thread block safe if what it lacks is free.  (1) Some thread block is safe, if there are any: at
-first all is free, and ``need`` is not more than that (checked before the run); a grant keeps it so by the rule; the end
-of a claim adds as much to what is free as to what its thread block lacks, so that safe ones stay safe; and when a safe
-one leaves, at least ``need`` is free, so every other one is safe.  (2) A claim of a safe thread block is granted, since
+*No deadlock.*  Call the thread blocks that lack least, as many as are guaranteed, safe.  (1) What they lack is always
+free.  At first all is free, and so many thread blocks need no more than that (the pool is checked before the run).  A
+grant keeps it so by the rule.  The end of a claim adds one to what is free, and no more than one to what the safe ones
+lack.  A thread block that comes or goes lacks ``need``, as much as any: beyond the guaranteed number it does not count,
+and within it all present are safe and need no more than there is.  (2) A claim of a safe thread block is granted, since
 it lowers what is free and what is lacking alike.  So no warp of it waits for the pool, its barriers wait for its own
-warps, and it ends.  (3) So all end, one after the other.
+warps, and it ends.  (3) So all end.  By (2), as many thread blocks as are guaranteed, if there are any left, have no
+warp that waits for the pool: by default no fewer than run on the plain register file.
 
 *No livelock.*  Refused warps ask again only when the end of a claim lets one of them have what it asked for, and each
 claim belongs to an instruction that has issued.  So a warp is refused at most once for each result of its SM.  Nothing
@@ -89,6 +94,7 @@ NO_CLAIM, HOLDS, WRITES = range(3)
 """A register without claim; with one and its value, or that of pending sources; with one, to be written."""
 POOL = 0
 """The token."""
+ALL_THAT_FIT = 0
 NONE_WAITS = 1 << 20
 """More registers than an instruction writes."""
 SWITCHES: Mapping[str, bool] = {
@@ -109,18 +115,26 @@ fixed = with_constants((*SWITCHES.items(), ("has_sides", False), ("policy", FIRS
 
 @dataclass(frozen=True)
 class Parameters:
-    """The renaming table; the register file is the machine's."""
+    """The renaming table, and the thread blocks that never wait; the register file is the machine's."""
 
     table_entries: int = parameter(
         3024, unit="entries", low=1, high=1 << 20, source="regmutex §4.3.2: 30,240 bits; 48 warps of 63 registers"
+    )
+    guaranteed: int = parameter(
+        ALL_THAT_FIT,
+        unit="thread blocks",
+        low=ALL_THAT_FIT,
+        high=1 << 10,
+        source="assumed: 0, as many as the register file holds in full; the thesis states no throttle",
     )
 
 
 class State(NamedTuple):
     """``renaming`` as of the other designs that rename.  Kernel-wide: ``need`` of a thread block.  Per warp: ``claim``
     [register], `NO_CLAIM`, `HOLDS` or `WRITES`, and ``place``.  Per SM: ``claims`` [place] of a thread block, ``pool``
-    [1], registers without claim, ``fewest`` [1] that a waiting warp wants (`NONE_WAITS`), and ``waits`` [place], 1 if a
-    warp of the thread block may wait; ``block`` and ``left`` of `places`.
+    [1], registers without claim, ``fewest`` [1] that a waiting warp wants (`NONE_WAITS`), ``waits`` [place], 1 if a
+    warp of the thread block may wait, and ``least`` [guaranteed], room for `sum_of_least`; ``block`` and ``left`` of
+    `places`.
     """
 
     renaming: Renaming
@@ -130,6 +144,7 @@ class State(NamedTuple):
     pool: NDArray[np.int64]
     fewest: NDArray[np.int64]
     waits: NDArray[np.uint8]
+    least: NDArray[np.int64]
     place: NDArray[np.int64]
     block: NDArray[np.int64]
     left: NDArray[np.int64]
@@ -162,16 +177,24 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Renam
 def init(parameters: Parameters, program: Program, room: Room) -> State:
     """An empty register file.  All places of superseded values are taken, so that results are written in place."""
     table = renaming(program, room.registers, room.banks, **SWITCHES)
+    need = room.warps // room.blocks * program.register_count
     return State(
         renaming=table._replace(places=per_sm(np.full(1, room.registers, np.int64))),
-        need=room.warps // room.blocks * program.register_count,
+        need=need,
         claim=per_warp(np.full(program.register_count, NO_CLAIM, np.uint8)),
         claims=per_sm(np.zeros(room.blocks, np.int64)),
         pool=per_sm(np.full(1, room.registers, np.int64)),
         fewest=per_sm(np.full(1, NONE_WAITS, np.int64)),
         waits=per_sm(np.zeros(room.blocks, np.uint8)),
+        least=per_sm(np.zeros(guaranteed_blocks(parameters, room, need), np.int64)),
         **empty_places(room.blocks),
     )
+
+
+def guaranteed_blocks(parameters: Parameters, room: Room, need: int) -> int:
+    """The thread blocks of which no warp waits: those wanted, of those that the register file holds in full."""
+    fitting = min(room.blocks, room.registers // max(1, need))
+    return fitting if parameters.guaranteed == ALL_THAT_FIT else min(parameters.guaranteed, fitting)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
@@ -253,18 +276,39 @@ def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 
 def is_granted(state: Any, sm: int, place: int, wanted: int) -> bool:
-    """Whether some thread block can still claim all that it lacks when one has claimed more."""
-    free = state.pool[sm, 0] - wanted
-    if free >= state.need:
-        return True
-    if free < 0:
-        return False
-    for other in range(state.claims.shape[1]):
-        if state.block[sm, other] != NOBODY:
-            claims = state.claims[sm, other] + (wanted if other == place else 0)
-            if state.need - claims <= free:
-                return True
-    return False
+    """Whether the guaranteed number of thread blocks can still claim all that they lack when one has claimed more.
+
+    The claim lowers what its thread block lacks, which therefore may be one of those that lack least.
+    """
+    free = state.pool[sm, 0]
+    lacking, most = sum_of_least(state, sm)
+    return bool(free - wanted >= lacking or free >= lacking - most + state.need - state.claims[sm, place])
+
+
+def sum_of_least(state: Any, sm: int) -> tuple[int, int]:
+    """What the guaranteed number of thread blocks that lack least lack together, and the most that one of them does.
+
+    Equal to what all lack, and `need`, if there are fewer.
+    """
+    least = state.least[sm]
+    size = least.shape[0]
+    found = 0
+    for place in range(state.claims.shape[1]):
+        if state.block[sm, place] == NOBODY:
+            continue
+        lack = state.need - state.claims[sm, place]
+        if found == size and lack >= least[size - 1]:
+            continue
+        found = min(found + 1, size)
+        at = found - 1
+        while at > 0 and least[at - 1] > lack:
+            least[at] = least[at - 1]
+            at -= 1
+        least[at] = lack
+    lacking = 0
+    for at in range(found):
+        lacking += least[at]
+    return lacking, least[size - 1] if found == size else state.need
 
 
 def end_claim(state: Any, warp: int, register: int, plan: Plan) -> None:
@@ -283,13 +327,13 @@ def end_claim(state: Any, warp: int, register: int, plan: Plan) -> None:
 
 
 def one_is_granted(state: Any, sm: int) -> bool:
-    """Whether a warp that waits would be granted its claim: its thread block is safe, or another one stays so."""
+    """Whether a warp that waits would be granted its claim, by the rule of `is_granted`."""
     free = state.pool[sm, 0]
-    least = state.need
+    lacking, most = sum_of_least(state, sm)
+    if free - state.fewest[sm, 0] >= lacking:
+        return True
     for place in range(state.claims.shape[1]):
-        if state.block[sm, place] != NOBODY:
-            lack = state.need - state.claims[sm, place]
-            least = min(least, lack)
-            if lack <= free and state.waits[sm, place]:
-                return True
-    return bool(free - least >= state.fewest[sm, 0])
+        lack = state.need - state.claims[sm, place]
+        if state.waits[sm, place] and state.block[sm, place] != NOBODY and free >= lacking - most + lack:
+            return True
+    return False

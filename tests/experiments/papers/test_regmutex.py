@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,14 +12,13 @@ from tests.designs.sharing.test_states import FIGURE_4_3
 
 from warpreg import gpu, workloads
 from warpreg.codegen.regalloc.allocator import AllocationError
-from warpreg.experiments.papers.ablation import under as changed
+from warpreg.designs.sharing.choice import BY_RULE
 from warpreg.experiments.papers.regmutex import codes, designs, frames, kernels, live_registers, repeated, results
 from warpreg.experiments.papers.regmutex.codes import COMPILED, PRINTED
 from warpreg.experiments.papers.regmutex.designs import FULL, HALF, OWF, PAIRED, REGMUTEX, RFV, baseline, plain, under
 from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
-from warpreg.experiments.papers.regmutex.samples import Sample, Sampled, blocks_of
+from warpreg.experiments.papers.regmutex.samples import Sample, blocks_of
 from warpreg.experiments.papers.reproduction import figures_of, reproduced
-from warpreg.experiments.papers.shown import find_ablation
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, RunError, find_workload, run_workload
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import EVERYTHING, Study
@@ -197,13 +197,38 @@ def test_every_result_is_measured_or_quoted() -> None:
     }
 
 
-def test_ablations_change_the_code_or_what_occupancy_is_computed_by() -> None:
-    demand = changed(under(REGMUTEX, HALF_GROUP), find_ablation("regmutex", "printed-demand"))
-    assert isinstance(demand, Sampled)
-    assert (demand.demand, demand.code, demand.group, demand.machine) == ("printed", PRINTED, HALF_GROUP, HALF)
-    order = changed(plain(FULL_GROUP), find_ablation("regmutex", "in-order"))
-    assert isinstance(order, Sampled)
-    assert (order.demand, order.code) == ("code", codes.IN_ORDER)
+def test_the_series_compared_with_print_has_the_numbers_of_table_4_1() -> None:
+    """TPACF: 28 registers, of which 20 are its base set.  A variant that sets a size keeps it."""
+    own, entry = under(REGMUTEX, HALF_GROUP), TABLE["tpacf"]
+    assert (own.demand, own.code, own.group, own.machine) == (PRINTED, PRINTED, HALF_GROUP, HALF)
+    assert own.chosen(entry).values.extended == entry.extended == 28 - 20
+    assert under(REGMUTEX, HALF_GROUP, designs.OWN).chosen(entry).values.extended == BY_RULE
+    assert designs.sized(2).chosen(entry).values.extended == 2
+    assert under(OWF, HALF_GROUP).chosen(entry).design.name == "owf"
+
+
+def test_registers_without_limit_and_averages() -> None:
+    """BFS takes 80 cycles of 100 and SAD 210 of 200: -20 and +5%.  Each has registers for all warp slots of 63."""
+    found: dict[Any, dict[str, Any]] = {
+        baseline(FULL_GROUP): {"bfs": sample(100), "sad": sample(200)},
+        designs.ceiling(FULL_GROUP): {"bfs": sample(80), "sad": sample(210)},
+    }
+    frame = frames.averages(study(found))
+    own = frame[frame["design"] == frames.NO_LIMIT].set_index("average")["increase"]
+    assert own.to_dict() == pytest.approx({"mean": -0.075, "median": -0.075})
+    machine = gpu.load(designs.UNLIMITED)
+    assert machine.warp_registers >= 48 * 64
+
+
+def test_time_that_sections_are_held_beside_the_sections_of_a_warp() -> None:
+    """Of 24 warps in the mean, six hold a section; there are ten sections for 32 warps."""
+    free = dataclasses.replace(sample(100, pool=6, free=600), held=6.0)
+    found: dict[Any, dict[str, Any]] = {
+        designs.uncontended(FULL_GROUP): {"bfs": free},
+        under(REGMUTEX, FULL_GROUP): {"bfs": sample(100, pool=6, free=60)},
+    }
+    frame = frames.held_shares(study(found)).set_index("what")["share"]
+    assert frame.to_dict() == pytest.approx({"time held": 6 / 24, "sections": 10 / 32})
 
 
 def test_figure_4_1_by_code_and_along_a_path() -> None:

@@ -10,7 +10,7 @@ from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Launch, Program, parameter
 from warpreg.designs.interface.residency import Residency, Room, room
 from warpreg.designs.sharing.division import Division, divided
-from warpreg.designs.sharing.sizes import EXAMPLE, WORDING, Size, candidates, chosen, rounded, sized
+from warpreg.designs.sharing.sizes import DOWN, EXAMPLE, NEAREST, WORDING, Size, candidates, chosen, rounded, sized
 from warpreg.designs.sharing.states import DivisionError
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
@@ -27,6 +27,8 @@ class Options(Protocol):
     def extended(self) -> int: ...
     @property
     def tie(self) -> str: ...
+    @property
+    def rounding(self) -> str: ...
     @property
     def gap(self) -> int: ...
 
@@ -53,6 +55,16 @@ def tie_parameter() -> Any:
         EXAMPLE,
         choices=(EXAMPLE, WORDING),
         source="regmutex §4.3.1: of candidates of equal occupancy, as in its example, or as it is worded",
+    )
+
+
+def rounding_parameter() -> Any:
+    """The parameter ``rounding``."""
+    return parameter(
+        NEAREST,
+        choices=(NEAREST, DOWN),
+        source="regmutex §4.3.1: lost in the text; nearest even number: fits all rows of Table 4.1; down, without"
+        " odd ones, fits twelve",
     )
 
 
@@ -95,7 +107,7 @@ def size_of(parameters: Options, program: Program, machine: Machine, launch: Lau
             return False
         return True
 
-    return chosen(machine, launch, registers, compiles, parameters.tie)
+    return chosen(machine, launch, registers, compiles, parameters.tie, parameters.rounding)
 
 
 def _given(parameters: Options, registers: int, machine: Machine, launch: Launch, kernel: Kernel) -> Size:
@@ -153,7 +165,7 @@ def division_to_check(parameters: Options, kernel: Kernel) -> Division:
         return divided(kernel, total, total)
     if parameters.extended != BY_RULE:
         return divided(kernel, total - parameters.extended, total, parameters.gap)
-    for extended in reversed(candidates(total)):
+    for extended in reversed(candidates(total, parameters.rounding)):
         try:
             return divided(kernel, total - extended, total, parameters.gap)
         except DivisionError:

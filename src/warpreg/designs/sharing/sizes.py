@@ -1,9 +1,11 @@
 """How many registers form the extended set (thesis §4.3.1).
 
 The kernel's registers are rounded up to a multiple of 4 (§4.4).  Candidates are 10, 15, 20, 25, 30 and 35% of them,
-each rounded to the nearest even number, ties up: the text has lost its rounding, and this one gives the worked example
-(24 registers: 2, 4, 6, 8) and contains the extended sets of all rows of Table 4.1.  Candidates with which fewer warps
-are resident than with another one are dropped.
+each rounded to the nearest even number, ties up: the text has lost its rounding, and this one contains the extended
+sets of all sixteen rows of Table 4.1.  ``"down"`` reads "the even numbers in" literally: each is rounded down, and odd
+ones are dropped.  That contains twelve rows, and eight of these print its largest number; it lacks 12 of 32 registers,
+6 of 36 and 8 of 20.  Both give the worked example (24 registers: 2, 4, 6, 8).  Candidates with which fewer warps are
+resident than with another one are dropped.
 
 Among those left the text prefers the largest that lets more than half of the resident warps hold a section; its example
 takes 6 although 8 does so, too, so the smallest such candidate is taken here; ``"wording"`` takes the largest.  Where
@@ -22,6 +24,7 @@ from warpreg.gpu.machine import Machine
 GRANULE = 4
 PERCENTAGES = (10, 15, 20, 25, 30, 35)
 EXAMPLE, WORDING = "example", "wording"
+NEAREST, DOWN = "nearest", "down"
 
 Shared = Callable[[int, int], Residency]
 """The residency of a design with a base set and an extended set of these sizes."""
@@ -45,10 +48,14 @@ def rounded(registers: int) -> int:
     return -(-registers // GRANULE) * GRANULE
 
 
-def candidates(registers: int) -> tuple[int, ...]:
-    """The sizes of the extended set that come into question, ascending."""
+def candidates(registers: int, rounding: str = NEAREST) -> tuple[int, ...]:
+    """The sizes of the extended set that come into question, ascending; none if all that are rounded down are odd."""
     total = rounded(registers)
-    return tuple(sorted({2 * ((total * one + 100) // 200) for one in PERCENTAGES} - {0}))
+    if rounding == DOWN:
+        found = {size for one in PERCENTAGES if (size := total * one // 100) % 2 == 0}
+    else:
+        found = {2 * ((total * one + 100) // 200) for one in PERCENTAGES}
+    return tuple(sorted(found - {0}))
 
 
 def sections_of(found: Room, extended: int) -> int:
@@ -70,11 +77,17 @@ def sized(machine: Machine, launch: Launch, registers: int, extended: int) -> Si
 
 
 def chosen(
-    machine: Machine, launch: Launch, registers: int, compiles: Callable[[Size], bool], tie: str = EXAMPLE
+    machine: Machine,
+    launch: Launch,
+    registers: int,
+    compiles: Callable[[Size], bool],
+    tie: str = EXAMPLE,
+    rounding: str = NEAREST,
 ) -> Size | None:
     """The division of a kernel, None without gain; ``compiles``: whether the compiler can do it (deadlock rules)."""
     plain = room(machine, unshared(machine, registers), launch, registers).warps
-    sizes = [one for extended in candidates(registers) if (one := sized(machine, launch, registers, extended))]
+    all_sizes = candidates(registers, rounding)
+    sizes = [one for extended in all_sizes if (one := sized(machine, launch, registers, extended))]
     gaining = [one for one in sizes if one.room.warps > plain]
     while gaining:
         most = max(one.room.warps for one in gaining)

@@ -1,7 +1,7 @@
 """The code of a kernel of Table 4.1: as it is compiled today, or with at most the printed number of registers.
 
 The printed one has addresses of 32 bits, as on the paper's machine, and spills what does not fit.  Code that needs
-fewer registers than are printed keeps its number.
+fewer registers than are printed keeps its number, and an SM is shared out by the printed one (`samples`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_work
 from warpreg.experiments.studies.study import EVERYTHING
 from warpreg.simt import Record
 
-Code = Literal["printed", "compiled", "in-order"]
+Code = Literal["printed", "compiled"]
 PRINTED: Code = "printed"
 COMPILED: Code = "compiled"
-IN_ORDER: Code = "in-order"
-"""As printed, but instructions stay in the order of the source."""
 ADDRESS_BITS = 32
 MOST_MORE = 32
 """Registers beyond the printed number that are tried where the compiler cannot reach it."""
@@ -30,12 +28,12 @@ def with_code(run: Run, code: Code) -> Run:
     """The run of a workload, or the same one with the printed number of registers."""
     if code == COMPILED:
         return run
-    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]), code == PRINTED)
+    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]))
 
 
 @functools.lru_cache(maxsize=1)
-def _printed(workload: str, size: str, seed: int, schedule: bool) -> Run:
-    return within_printed(workload, size, seed, CompileChoice(schedule=schedule), EVERYTHING)
+def _printed(workload: str, size: str, seed: int) -> Run:
+    return within_printed(workload, size, seed, CompileChoice(), EVERYTHING)
 
 
 def within_printed(workload: str, size: str, seed: int, options: CompileChoice, record: Record) -> Run:

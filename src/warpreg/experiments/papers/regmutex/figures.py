@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark
 from warpreg.experiments.papers.regmutex import frames
-from warpreg.experiments.papers.regmutex.designs import CODES, COMPARED, OWF, PAIRED, REGMUTEX, RFV
-from warpreg.experiments.papers.regmutex.frames import INCREASE, NONE, REDUCTION
+from warpreg.experiments.papers.regmutex.designs import COMPARED, OWF, PAIRED, REGMUTEX, RFV, SERIES
+from warpreg.experiments.papers.regmutex.frames import INCREASE, NO_LIMIT, NONE, REDUCTION
 from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP
 
 LESS = Axis(REDUCTION, "cycles fewer than the full plain file's", "fraction")
@@ -13,7 +13,7 @@ MORE = Axis(INCREASE, "cycles more than the full plain file's", "fraction")
 OCCUPANCY = Axis("occupancy", "theoretical occupancy", "fraction")
 AT_ONCE = Axis("at once", "acquires that succeed at once", "fraction")
 SIZE = Axis("extended", "registers of the extended set", "registers")
-PRINTED_CODE = next(iter(CODES.values()))
+PRINTED_CODE = next(iter(SERIES.values()))
 
 
 def _mark(result: str, design: str) -> Mark:
@@ -78,6 +78,24 @@ FIGURES = (
         "figure-4-9-achieved", "Figure 4.9", "Achieved occupancy, on the whole file and on half of it",
         frames.achieved, "bars", WORKLOAD, Axis("occupancy", "achieved occupancy", "fraction"), series="design",
         panels="group",
+    ),
+    Figure(
+        "averages", "Figures 4.7 to 4.12", "Mean and median over kernels", frames.averages, "bars",
+        Axis("design", "design", ""), MORE, series="average", panels="group",
+    ),
+    Figure(
+        "ceiling-full", "Figure 4.9a", "RegMutex and registers without limit",
+        frames.cycles_of(FULL_GROUP, [REGMUTEX, NO_LIMIT], REDUCTION), "bars", WORKLOAD, LESS, series="design",
+        panels="code",
+    ),
+    Figure(
+        "ceiling-half", "Figure 4.9b", "RegMutex on half of the file, and registers without limit",
+        frames.cycles_of(HALF_GROUP, [NONE, REGMUTEX, NO_LIMIT], INCREASE), "bars", WORKLOAD, MORE, series="design",
+        panels="code",
+    ),
+    Figure(
+        "held", "Section 4.4.1", "Time that sections are held, and sections of a warp", frames.held_shares, "bars",
+        WORKLOAD, Axis("share", "share of a warp's time, or sections of a warp", "fraction"), series="what",
     ),
     Figure(
         "figure-4-10", "Figure 4.10", "Cycles by size of the extended set", frames.swept(REDUCTION), "lines", SIZE,

@@ -6,30 +6,34 @@ Changes of cycles are relative to the plain register file of full size; means ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from statistics import fmean
+from statistics import fmean, median
 
 import pandas as pd
 
-from warpreg.experiments.papers.regmutex.codes import PRINTED, Code
 from warpreg.experiments.papers.regmutex.designs import (
-    CODES,
+    COMPARED,
     DESIGNS,
     LIVENESS,
     PAIRED,
     REGMUTEX,
+    SERIES,
     SWEPT,
+    TABLE_41,
     UNSPLIT,
+    Series,
     baseline,
+    ceiling,
     plain,
     samples,
     sized,
+    uncontended,
     under,
 )
 from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
 from warpreg.experiments.papers.regmutex.samples import Sample, Sampled
 from warpreg.experiments.studies.study import Study
 
-NONE, FULL_SIZE = "plain", "plain, full file"
+NONE, FULL_SIZE, NO_LIMIT = "plain", "plain, full file", "plain, registers without limit"
 REDUCTION, INCREASE = "reduction", "increase"
 Values = dict[str, float]
 Frame = Callable[[Study], pd.DataFrame]
@@ -42,7 +46,7 @@ def mean(study: Study, values: Mapping[str, float]) -> float:
 
 def increases(study: Study, measure: Sampled) -> Values:
     """By workload: cycles more than with the plain register file of full size, of these; negative if fewer."""
-    base = samples(study, baseline(measure.group, measure.code))
+    base = samples(study, baseline(measure.group, Series(measure.code, measure.demand)))
     found = samples(study, measure)
     return {name: one.cycles / base[name].cycles - 1 for name, one in found.items() if name in base}
 
@@ -70,8 +74,9 @@ def cycles_of(group: str, designs: Iterable[str], column: str) -> Frame:
     def frame(study: Study) -> pd.DataFrame:
         change = reductions if column == REDUCTION else increases
         rows: list[dict[str, object]] = []
-        for code, label in CODES.items():
-            for design, measure in _measures(group, designs, code).items():
+        for series, label in SERIES.items():
+            own = [one for one in designs if one != NO_LIMIT or series == TABLE_41]
+            for design, measure in _measures(group, own, series).items():
                 rows += [
                     {"workload": name, "design": design, column: value, "code": label}
                     for name, value in change(study, measure).items()
@@ -86,8 +91,8 @@ def occupancy_of(group: str, designs: Iterable[str]) -> Frame:
 
     def frame(study: Study) -> pd.DataFrame:
         rows: list[dict[str, object]] = []
-        for code, label in CODES.items():
-            for design, measure in {NONE: plain(group, code), **_measures(group, designs, code)}.items():
+        for series, label in SERIES.items():
+            for design, measure in {NONE: plain(group, series), **_measures(group, designs, series)}.items():
                 rows += [
                     {"workload": name, "design": design, "occupancy": one.occupancy, "code": label}
                     for name, one in samples(study, measure).items()
@@ -97,8 +102,38 @@ def occupancy_of(group: str, designs: Iterable[str]) -> Frame:
     return frame
 
 
-def _measures(group: str, designs: Iterable[str], code: Code) -> dict[str, Sampled]:
-    return {one: plain(group, code) if one == NONE else under(one, group, code) for one in designs}
+def averages(study: Study) -> pd.DataFrame:
+    """Mean and median over workloads of what a design changes, by group; one kernel can make a mean."""
+    rows: list[dict[str, object]] = []
+    for group in (FULL_GROUP, HALF_GROUP):
+        designs = [NONE, *COMPARED, PAIRED, NO_LIMIT] if group == HALF_GROUP else [*COMPARED, PAIRED, NO_LIMIT]
+        for design, measure in _measures(group, designs, TABLE_41).items():
+            if values := increases(study, measure):
+                for what, value in (("mean", mean(study, values)), ("median", median(values.values()))):
+                    rows.append({"design": design, INCREASE: value, "average": what, "group": group})
+    return pd.DataFrame(rows, columns=["design", INCREASE, "average", "group"])
+
+
+def held_shares(study: Study) -> pd.DataFrame:
+    """Share of its time that a warp holds a section where each can have one, and sections that there are for a warp.
+
+    More warps can only help where the first is less than the second.
+    """
+    rows: list[dict[str, object]] = []
+    for group in (FULL_GROUP, HALF_GROUP):
+        free = samples(study, uncontended(group))
+        for name, one in samples(study, under(REGMUTEX, group)).items():
+            if name not in free or not one.sections:
+                continue
+            resident = free[name].achieved * free[name].warps / free[name].occupancy
+            values = {"time held": free[name].held / resident, "sections": one.sections / one.warps}
+            rows += [{"workload": name, "share": value, "what": what} for what, value in values.items()]
+    return pd.DataFrame(rows, columns=["workload", "share", "what"])
+
+
+def _measures(group: str, designs: Iterable[str], series: Series) -> dict[str, Sampled]:
+    special = {NONE: plain(group, series), NO_LIMIT: ceiling(group)}
+    return {one: special[one] if one in special else under(one, group, series) for one in designs}
 
 
 def figure_41(study: Study) -> pd.DataFrame:
@@ -132,15 +167,15 @@ def table_41(study: Study) -> pd.DataFrame:
     """Registers of a thread and of its base set, printed and measured; spills are in bytes of a thread."""
     rows: list[dict[str, object]] = []
     for group in (FULL_GROUP, HALF_GROUP):
-        for code, label in CODES.items():
-            for name, one in samples(study, under(REGMUTEX, group, code)).items():
+        for series, label in SERIES.items():
+            for name, one in samples(study, under(REGMUTEX, group, series)).items():
                 entry = TABLE[name]
                 for what, printed, value in (
                     ("registers", entry.registers, one.registers),
                     ("base set", entry.base, one.base),
                 ):
                     rows.append({"workload": name, "registers": value, "what": what, "code": label})
-                    if code == PRINTED:
+                    if series == TABLE_41:
                         rows.append({"workload": name, "registers": printed, "what": f"{what}, printed", "code": label})
                 if one.spilled:
                     rows.append({"workload": name, "registers": one.spilled, "what": "spilled bytes", "code": label})
@@ -191,7 +226,7 @@ def achieved(study: Study) -> pd.DataFrame:
     rows = [
         {"workload": name, "design": design, "occupancy": one.achieved, "group": group}
         for group in (FULL_GROUP, HALF_GROUP)
-        for design, measure in {NONE: plain(group), **_measures(group, DESIGNS, PRINTED)}.items()
+        for design, measure in {NONE: plain(group), **_measures(group, DESIGNS, TABLE_41)}.items()
         for name, one in samples(study, measure).items()
     ]
     return pd.DataFrame(rows, columns=["workload", "design", "occupancy", "group"])

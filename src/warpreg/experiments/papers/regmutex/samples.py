@@ -17,7 +17,7 @@ from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Residency, room
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.papers.regmutex.codes import PRINTED, Code, with_code
-from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, GROUPS, TABLE
+from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, GROUPS, TABLE, Entry
 from warpreg.experiments.papers.regmutex.repeated import Repeated, enough
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.scheduled import Variant
@@ -27,6 +27,8 @@ from warpreg.simt import Launch
 
 WAVES = 4
 INSTRUCTIONS = 300_000
+DIVIDED = ("regmutex", "regmutex-paired")
+"""Designs with an extended set."""
 HELD = "sections held"
 """The resource of RegMutex."""
 
@@ -77,7 +79,9 @@ class Sampled:
     """The measure; without a variant, the plain register file.
 
     ``group``: the kernels that it measures, None for others.  ``code``: with the printed number of registers, or as
-    compiled.  ``demand``: the registers that occupancy depends on, those of the code or the printed ones.
+    compiled.  ``demand``: the registers that occupancy depends on, those of the code, or the printed ones, with which a
+    design also takes the printed extended set (Table 4.1), unless its variant sets one.  Code that needs more than the
+    printed number keeps its own.
     """
 
     machine: str
@@ -91,8 +95,8 @@ class Sampled:
             return None
         own, entry = with_code(run, self.code), TABLE[run.name]
         kernel = next(one for one in own.kernels if one.name == entry.kernel)
-        machine, chosen = gpu.load(self.machine), self.chosen()
-        registers = entry.registers if self.demand == PRINTED else None
+        machine, chosen = gpu.load(self.machine), self.chosen(entry)
+        registers = max(entry.registers, kernel.register_demand) if self.demand == PRINTED else None
         launches = own.launches_of(kernel)
         needed = blocks_of(launches[0], machine)
         launch = enough(launches, needed)
@@ -119,12 +123,14 @@ class Sampled:
             events=found.counts.events,
         )
 
-    def chosen(self) -> Chosen:
-        """The design with its parameters."""
+    def chosen(self, entry: Entry) -> Chosen:
+        """The design with its parameters for a kernel of the table."""
         if self.variant is None:
             return Chosen.of((), {})
         design = load(self.variant.design)
         values: dict[str, Any] = dict(self.variant.values)
+        if self.demand == PRINTED and self.variant.design in DIVIDED:
+            values.setdefault("extended", entry.extended)
         return Chosen(design, design.configure(**values))
 
 
