@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import fmean
 
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.corf import samples
 from warpreg.experiments.papers.corf.contradictions import CONTRADICTIONS, most_saved
-from warpreg.experiments.papers.corf.designs import MACHINE
+from warpreg.experiments.papers.corf.designs import BOTH, MACHINE, PLAIN, timed
 from warpreg.experiments.papers.corf.mix import printed_mix
 from warpreg.experiments.papers.corf.results import APART
+from warpreg.experiments.papers.corf.samples import mean
+from warpreg.experiments.papers.reading import Reading
+from warpreg.experiments.studies.study import Study
 
-__all__ = ["ABLATIONS", "CAUSES", "CONTRADICTIONS", "REMARKS", "SUMMARY"]
+__all__ = ["ABLATIONS", "CAUSES", "CONTRADICTIONS", "READINGS", "REMARKS", "SUMMARY"]
 
 _OF_CODE = ("values", "coalescing", "performance", "sizes", "energy", "table", "code")
 _OF_MIX = tuple(part for part in _OF_CODE if part != "code")
@@ -110,6 +115,23 @@ _FULL = (
     "with the printed overhead, both printed savings follow from the printed sizes if warps have 93% of the register"
     " file; here they have less, and what no warp has is gated too; without that see the figure of resident warps"
 )
+
+
+def _overhead_of_chip(study: Study) -> float | None:
+    """The mean overhead of CORF and CORF++ if the power of the logic is that of the chip."""
+    if not study.in_all([PLAIN, *map(timed, BOTH.values())]):
+        return None
+    found = [mean(study, samples.overheads(study, variant, "chip")) for variant in BOTH.values()]
+    return fmean(one for one in found if one is not None)
+
+
+READINGS: Mapping[str, Reading] = {
+    "corf-dynamic-overhead": Reading(
+        "the power of section 2.8 is charged for each operand of one SM; the text does not say of what it is, and by"
+        " the other reading it is that of the logic of the whole chip",
+        _overhead_of_chip,
+    )
+}
 REMARKS: Mapping[str, str] = {
     "corf-multi-operand-read-share": _READS,
     "corf-access-reduction-int": _BOUNDED,
@@ -118,7 +140,6 @@ REMARKS: Mapping[str, str] = {
     "corf-pp-access-reduction-fp": _BOUNDED_FP,
     "corf-dynamic-energy": _ENERGY,
     "corf-pp-dynamic-energy": _ENERGY,
-    "corf-dynamic-overhead": _ENERGY,
     "corf-table21-corf-dyn": _ENERGY,
     "corf-table21-corfpp-dyn": _ENERGY,
     "corf-packing-leakage": _FULL,
