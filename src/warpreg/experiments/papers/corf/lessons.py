@@ -19,8 +19,8 @@ def lessons(study: Study) -> Iterator[str]:
         f"Of instructions that read several registers, {found['corf-coalesceable']:.0%} read two values narrow enough"
         f" for one physical register; CORF coalesces {found['corf-coalesced']:.0%} and CORF++"
         f" {found['corf-pp-coalesced']:.0%} of them, which removes {found['corf-access-reduction-all']:.1%} and"
-        f" {found['corf-pp-access-reduction-all']:.1%} of all accesses. To save energy, their tables and logic must cost"
-        " less than that."
+        f" {found['corf-pp-access-reduction-all']:.1%} of all accesses. To save energy, their tables and logic must"
+        " cost less than that."
     )
     yield (
         f"Packing narrow values frees {found['corf-packing-size']:.0%} of the physical registers that warps hold,"
