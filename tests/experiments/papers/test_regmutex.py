@@ -105,6 +105,15 @@ def test_reductions_are_means_of_cycles_over_the_baseline() -> None:
     )
 
 
+def test_no_design_gains_more_than_the_best_number_of_warps() -> None:
+    """Without limit, BFS takes 75 of 100 cycles and SAD 210 of 200; RFV takes 70, pairs 160."""
+    found = full_study()
+    found.found[designs.ceiling(FULL_GROUP)] = {"bfs": sample(75), "sad": sample(210)}  # type: ignore[index]
+    assert frames.most_reduced(found, FULL_GROUP) == pytest.approx({"bfs": 0.3, "sad": 0.2})
+    del found.found[under(RFV, FULL_GROUP)]  # type: ignore[attr-defined]
+    assert frames.most_reduced(found, FULL_GROUP) == pytest.approx({"bfs": 0.25, "sad": 0.2})
+
+
 def test_pairs_beside_the_default() -> None:
     """BFS gains 10 and SAD 20%, and acquires of SAD succeed more often.  Only one occupancy of two is known."""
     found = dict(results.PARTS["paired"].findings(full_study()))

@@ -16,8 +16,10 @@ from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_work
 from warpreg.experiments.studies.study import EVERYTHING
 from warpreg.simt import Record
 
-Code = Literal["printed", "compiled"]
+Code = Literal["printed", "aimed", "compiled"]
 PRINTED: Code = "printed"
+AIMED: Code = "aimed"
+"""As printed, where the compiler shortens live ranges until no more than the printed base set is live."""
 COMPILED: Code = "compiled"
 ADDRESS_BITS = 32
 MOST_MORE = 32
@@ -28,12 +30,13 @@ def with_code(run: Run, code: Code) -> Run:
     """The run of a workload, or the same one with the printed number of registers."""
     if code == COMPILED:
         return run
-    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]))
+    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]), code == AIMED)
 
 
 @functools.lru_cache(maxsize=1)
-def _printed(workload: str, size: str, seed: int) -> Run:
-    return within_printed(workload, size, seed, CompileChoice(), EVERYTHING)
+def _printed(workload: str, size: str, seed: int, aimed: bool) -> Run:
+    options = CompileChoice(live_words=TABLE[workload].base) if aimed else CompileChoice()
+    return within_printed(workload, size, seed, options, EVERYTHING)
 
 
 def within_printed(workload: str, size: str, seed: int, options: CompileChoice, record: Record) -> Run:

@@ -56,6 +56,15 @@ def reductions(study: Study, measure: Sampled) -> Values:
     return {name: -one for name, one in increases(study, measure).items()}
 
 
+def most_reduced(study: Study, group: str) -> Values:
+    """By workload: the largest reduction by any number of warps that the study times, those of the plain register file
+    and of one without limit among them; no design can gain more by letting other warps in.
+    """
+    every = [plain(group), ceiling(group), *(under(design, group) for design in DESIGNS)]
+    found = [reductions(study, measure) for measure in every]
+    return {name: max(one.get(name, 0.0) for one in found) for name in reductions(study, ceiling(group))}
+
+
 def raised(study: Study, design: str, group: str) -> dict[str, bool]:
     """By workload: whether a design raises the theoretical occupancy of the group's register file."""
     before, after = samples(study, plain(group)), samples(study, under(design, group))
