@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 from tests.codegen.texts import kernel, text
 
 from warpreg import ptx
-from warpreg.codegen import CompileOptions
-from warpreg.codegen.passes.base import with_blocks
+from warpreg.codegen import TARGETS, CompileOptions
+from warpreg.codegen.passes.base import Pass, with_blocks
+from warpreg.codegen.passes.shorten import RematerializeValues, SinkValues
 from warpreg.codegen.pipeline import VERIFY_EACH, compile, passes_of
 from warpreg.codegen.verify import VerificationError
 from warpreg.codegen.watch import chosen, pass_names, snapshots
@@ -77,8 +79,7 @@ GOLDEN = {
 }
 UNCHANGED = [
     "split-values", "fold-constant-loads", "widen-loads", "divide-by-constants", "share-values", "fold-addresses",
-    "expand-division", "fuse-tests", "form-logic", "form-sums", "hoist-invariants", "sink-values",
-    "rematerialize-values", "schedule-instructions",
+    "expand-division", "fuse-tests", "form-logic", "form-sums", "hoist-invariants", "schedule-instructions",
 ]  # fmt: skip
 
 
@@ -92,6 +93,25 @@ def test_all_passes_in_order_and_which_changed_nothing() -> None:
     shots = list(snapshots(ptx.parse(PTX), "k", CompileOptions()))
     assert [s.name for s in shots] == ["build", *(n for n in pass_names()[1:] if n in {s.name for s in shots})]
     assert [s.name for s in shots if not s.is_changed] == UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("options", "shortened"),
+    [
+        (CompileOptions(), []),
+        (CompileOptions(live_words=9), [SinkValues(9), RematerializeValues(9)]),
+        (CompileOptions(live_words=9, max_registers=24), [SinkValues(9), RematerializeValues(9)]),
+        (CompileOptions(live_words=30, max_registers=24), [SinkValues(22), RematerializeValues(22)]),
+        (CompileOptions(max_registers=24, sink=False), [RematerializeValues(22)]),
+        (CompileOptions(max_registers=24, rematerialize=False), [SinkValues(22)]),
+        (CompileOptions(max_registers=24, target=TARGETS["sm_80"], rematerialize=False), [SinkValues(20, True)]),
+        (CompileOptions(max_registers=24, level="allocated-ptx"), []),
+    ],
+)
+def test_live_ranges_are_shortened_where_a_limit_is_given(options: CompileOptions, shortened: Sequence[Pass]) -> None:
+    """Scheduling leaves two registers to allocation, and sm_80 counts two beyond those in use."""
+    found = [one for one in passes_of(options) if isinstance(one, SinkValues | RematerializeValues)]
+    assert found == shortened
 
 
 @pytest.mark.parametrize("name", ["HoistInvariants", "hoist-invariants"])

@@ -143,7 +143,7 @@ def compile_options(function: Function) -> Function:
             is_flag=True,
             flag_value=False,
             default=True,
-            help="Keep computations in their block; do not move them down to the blocks that read them.",
+            help="Under a limit of registers or words, do not move computations down to the blocks that read them.",
         ),
         click.option(
             "--no-rematerialize",
@@ -151,7 +151,7 @@ def compile_options(function: Function) -> Function:
             is_flag=True,
             flag_value=False,
             default=True,
-            help="Keep values in registers or spill them; do not compute cheap ones again.",
+            help="Under a limit of registers or words, do not compute cheap values again where they are read.",
         ),
         click.option(
             "--live-words",
@@ -159,7 +159,7 @@ def compile_options(function: Function) -> Function:
             type=click.IntRange(*RANGES["live_words"]),
             metavar="N",
             help="Move computations down and compute cheap values again where more than N words are live. "
-            "Default: those of a thread at full occupancy.",
+            "Default: the limit of --max-registers, if any.",
         ),
     )
     for option in reversed(options):

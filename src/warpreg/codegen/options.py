@@ -26,8 +26,8 @@ class CompileOptions:
     ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
     longest, among those in use and the first ``rotate`` ones, instead of the lowest; ``sink``: move computations down
     to the blocks that read them; ``rematerialize``: recompute cheap values instead of keeping them live;
-    ``live_words``: words that may be live before these two act, default those of a thread at full occupancy
-    (``Target.unhurried``), or ``max_registers`` if lower.
+    ``live_words``: words that may be live before these two act, default those of ``max_registers``; they do not act
+    without either limit.
     """
 
     max_registers: int | None = None

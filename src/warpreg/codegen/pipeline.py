@@ -85,12 +85,15 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
 
 
 def _shortened(options: CompileOptions) -> tuple[Pass, ...]:
-    """What shortens live ranges across blocks, if the options say so; scheduling only reorders within blocks."""
+    """What shortens live ranges across blocks where the options limit the live words; scheduling, which follows, only
+    reorders within blocks."""
     target = options.target
-    has_uniform = target.uniform_registers > 0
-    words = target.unhurried if options.live_words is None else options.live_words
+    limits = [] if options.live_words is None else [options.live_words]
     if options.max_registers is not None:
-        words = min(words, options.max_registers - target.beyond - SCHEDULING)
+        limits.append(options.max_registers - target.beyond - SCHEDULING)
+    if not limits:
+        return ()
+    words, has_uniform = min(limits), target.uniform_registers > 0
     sink = (SinkValues(words, has_uniform),) if options.sink else ()
     recompute = (RematerializeValues(words, has_uniform),) if options.rematerialize else ()
     return (*sink, *recompute)

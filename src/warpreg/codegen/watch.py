@@ -43,7 +43,7 @@ def kebab(name: str) -> str:
 
 def pass_names() -> tuple[str, ...]:
     """Every pass of some options, in kebab case and in order, after ``build``."""
-    every = (*passes_of(CompileOptions(address_bits=32)), *passes_of(CompileOptions(level=PTX)))
+    every = (*passes_of(CompileOptions(address_bits=32, live_words=0)), *passes_of(CompileOptions(level=PTX)))
     return (BUILD, *dict.fromkeys(kebab(type(step).__name__) for step in every))
 
 

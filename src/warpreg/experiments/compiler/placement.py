@@ -46,7 +46,7 @@ Place = tuple[str, str]
 def before_sinking(module: Module, kernel: str) -> Kernel:
     """A kernel as `SinkValues` gets it, with its loops kept."""
     target = dataclasses.replace(codegen.target(TARGET), unrolls=False)
-    options = codegen.CompileOptions(target=target)
+    options = codegen.CompileOptions(target=target, live_words=0)
     (found,) = (s.before for s in stages(build_for(module, kernel, options), options) if s.name == SinkValues.__name__)
     return found
 

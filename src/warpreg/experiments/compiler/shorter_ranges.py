@@ -1,15 +1,16 @@
 """What shorter live ranges change: ``python -m warpreg.experiments.compiler.shorter_ranges``.
 
-Every kernel of the workloads is compiled without the passes that move computations and recompute values, with them, and
-with them wherever they can (``live_words=0``).  The table has, by target, the registers, the ratio to those of `ptxas`
-(`warpreg.workloads.vendor`, as in ``warpreg bench compiler``), the bytes of local memory, and static instructions.
-``--executed`` adds the warp-instructions that all workloads execute at size tiny (target ``plain``).
+Every kernel of the workloads is compiled without the passes that move computations and recompute values, with them for
+the words of a thread at full occupancy (`Target.unhurried`), and wherever they can (``live_words=0``).  The table has,
+by target, the registers, the ratio to those of `ptxas` (`warpreg.workloads.vendor`, as in ``warpreg bench compiler``),
+the bytes of local memory, and static instructions.  ``--executed`` adds the warp-instructions that workloads execute at
+size tiny (target ``plain``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
@@ -21,13 +22,15 @@ from warpreg.ptx import parse
 from warpreg.simt import Record
 from warpreg.workloads.vendor import vendor_kernels
 
-WITHOUT, COMPILED, EVERYWHERE = "without", "as compiled", "everywhere"
-CHOICES: Mapping[str, CompileChoice] = {
-    WITHOUT: CompileChoice(sink=False, rematerialize=False),
-    COMPILED: CompileChoice(),
-    EVERYWHERE: CompileChoice(live_words=0),
-}
+WITHOUT, FULL, EVERYWHERE = "without", "for full occupancy", "everywhere"
 TARGETS = tuple(codegen.TARGETS)
+
+
+def choices(target: str) -> Mapping[str, CompileChoice]:
+    """The compile options of each code."""
+    full = codegen.target(target).unhurried
+    words = {WITHOUT: None, FULL: full, EVERYWHERE: 0}
+    return {code: CompileChoice(target=target, live_words=most) for code, most in words.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +107,11 @@ HEAD = (
 
 
 def _print_executed(names: Sequence[str]) -> None:
-    totals = dict.fromkeys(CHOICES, 0)
+    codes = choices(codegen.PLAIN.name)
+    totals = dict.fromkeys(codes, 0)
     for name in names:
-        counts = {code: executed(name, choice) for code, choice in CHOICES.items()}
-        totals = {code: totals[code] + counts[code] for code in CHOICES}
+        counts = {code: executed(name, choice) for code, choice in codes.items()}
+        totals = {code: totals[code] + counts[code] for code in codes}
         for code, count in counts.items():
             if count > counts[WITHOUT]:
                 print(f"{name}, {code}: {count - counts[WITHOUT]:+} of {counts[WITHOUT]} warp-instructions", flush=True)
@@ -124,7 +128,7 @@ def main(names: tuple[str, ...], is_executed: bool, is_each: bool) -> None:
     names = names or tuple(workloads.names())
     print(*HEAD, sep="\n")
     for target in TARGETS:
-        codes = {code: _all(names, replace(choice, target=target)) for code, choice in CHOICES.items()}
+        codes = {code: _all(names, choice) for code, choice in choices(target).items()}
         for code, after in codes.items():
             print(line(change(target, code, codes[WITHOUT], after)), flush=True)
             for old, new in zip(codes[WITHOUT], after, strict=True) if is_each else ():

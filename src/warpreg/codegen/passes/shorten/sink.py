@@ -5,8 +5,8 @@ Ullman, "Compilers", section 9.5).  An instruction moves if it is pure and ungua
 singly assigned: no memory access, barrier or other lane changes its result.  It never moves into a loop that its old
 block is not in, so no thread executes it more often.
 
-It moves only if too many words are live on the way.  So `ptxas`: where registers are short it moves more values down
-(`warpreg.experiments.compiler.placement`); otherwise it leaves most where the front end computes them.
+It moves only if too many words are live on the way.  So does `ptxas`: under a limit of registers it moves most such
+values, otherwise it leaves most where the front end computes them (`warpreg.experiments.compiler.placement`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 RegMutex gives a warp its base set of |Bs| registers always, and the extended set only while more are live (§4.1).  The
 table shows, for the kernels of Table 4.1 with at most the printed number of registers and with |Bs| as printed, the
 share of executed warp-instructions at which more than |Bs| registers are live, the mean of the live registers, and the
-bytes that a thread spills: without passes that shorten live ranges, as compiled, and where these passes aim at |Bs|.
+bytes that a thread spills: without passes that shorten live ranges, with them, and where these passes aim at |Bs|.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.replay.capacity import RecordedLaunch, frequencies_of
 from warpreg.simt import Record
 
-WITHOUT, COMPILED, AIMED = "without", "as compiled", "aimed at the base set"
+WITHOUT, SHORTENED, AIMED = "without", "with them", "aimed at the base set"
 """Codes by the passes that shorten live ranges."""
 
 
@@ -42,7 +42,7 @@ def options(entry: Entry) -> Mapping[str, CompileChoice]:
     """The compile options of each code of a kernel."""
     return {
         WITHOUT: CompileChoice(sink=False, rematerialize=False),
-        COMPILED: CompileChoice(),
+        SHORTENED: CompileChoice(),
         AIMED: CompileChoice(live_words=entry.base),
     }
 
