@@ -18,9 +18,9 @@ from tests.reference.instruction import Pure
 from tests.reference.interpreter import Reference
 
 from warpreg.codegen import CompileOptions
+from warpreg.codegen.machine import uniform
 from warpreg.codegen.passes import fold_constants
 from warpreg.codegen.pipeline import compile
-from warpreg.codegen.regalloc import uniform
 from warpreg.codegen.schedule import dependence_graph
 from warpreg.ir import instruction, opcodes
 from warpreg.ir.errors import UnsupportedError
