@@ -125,6 +125,17 @@ def test_global_loads_of_a_network_are_those_of_all_launches() -> None:
     assert set(frame[frame["quantity"] == "global loads"]["value"]) == {0.5}
 
 
+def test_gains_are_set_beside_the_printed_ones_in_descending_order() -> None:
+    """2MM is three times as fast, LeNet slower, the others as before; the text prints 70% first and 6% last."""
+    found = networks((layer(120),), (layer(120),))
+    shared = {**found.found[timed(LIMITED_LAS)], "2mm": (layer(40),), "lenet": (layer(150),)}
+    frame = frames.gains_in_order(study({**found.found, timed(LIMITED_LAS): shared})).set_index(["workload", "gain"])
+    assert frame.loc[("2MM", "measured"), "value"] == 2
+    assert frame.loc[("2MM", "printed at this place"), "value"] == 0.7
+    assert frame.loc[("LeNet", "measured"), "value"] == pytest.approx(-0.2)
+    assert frame.loc[("LeNet", "printed at this place"), "value"] == 0.06
+
+
 def test_layers_are_named_in_the_order_of_launches() -> None:
     nine = tuple(layer(1) for _ in range(9))
     assert frames.named_layers(study({PLAIN: {"cifarnet": nine}}), "CifarNet") == list(LAYERS.values())

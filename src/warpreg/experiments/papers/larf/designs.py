@@ -21,6 +21,10 @@ ENTRIES, UNLIMITED, FERMI_ENTRIES = 400, 2048, 200
 """Table sizes of §5.6.1 and §5.6.3; unlimited is one for each physical register, which has one entry at most."""
 CACHED, UNCACHED = "larf-gp102-cached", "larf-gtx480-uncached"
 """The first without contention of memory, the second without a first-level cache for global loads."""
+HALF = "larf-gp102-half"
+"""With the 128 KB of registers of §5.6 in place of the 2048 warp-registers of §5.6.4."""
+FREE, FREE_FERMI = "larf-gp102-free-loads", "larf-gtx480-free-loads"
+"""With a memory that takes no time: what no design that spares loads can exceed."""
 SCHEDULERS: Mapping[str, str] = {"LRR": PASCAL, "GTO": "larf-gp102-gto", "TWL": "larf-gp102-two-level"}
 
 
@@ -61,12 +65,26 @@ SPARED = 60
 PLAIN_FERMI, SHARED_FERMI = timed(machine=FERMI), timed(ON_FERMI, FERMI)
 MORE_BLOCKS = timed(ON_FERMI, FERMI, SPARED)
 PRODUCTS: Sequence[Measure[object]] = (PLAIN_FERMI, SHARED_FERMI, MORE_BLOCKS)
-MEASURES: Sequence[Measure[object]] = tuple(dict.fromkeys([*COMPARED, *SCHEDULED.values(), *PRODUCTS]))
+DEPTHWISE = "depthwise"
+"""Kernel of MobileNet's depth-wise layers."""
+FREE_DEPTHWISE = tuple(Layers(FREE, variant, first=DEPTHWISE) for variant in (None, LIMITED_LAS))
+"""The layer of the largest printed speedup, with and without the design, in a memory that takes no time."""
+FREE_PRODUCT = tuple(timed(variant, FREE_FERMI) for variant in (None, ON_FERMI))
+ANY_BLOCKS = tuple(timed(variant, FERMI, 1) for variant in (None, ON_FERMI))
+"""As many thread blocks as if registers were without number."""
+LIMITING: Mapping[Measure[object], Sequence[str]] = {
+    **dict.fromkeys(FREE_DEPTHWISE, SOURCES["MobileNet"]),
+    **dict.fromkeys(FREE_PRODUCT, (PLAIN_PRODUCT,)),
+    **dict.fromkeys(ANY_BLOCKS, (BLOCKED_PRODUCT,)),
+}
+"""What limits are measured by, and on which workloads."""
+MEASURES: Sequence[Measure[object]] = tuple(dict.fromkeys([*COMPARED, *SCHEDULED.values(), *PRODUCTS, *LIMITING]))
 _PRODUCTS = (PLAIN_PRODUCT, BLOCKED_PRODUCT)
 _OTHERS = tuple(name for name in WORKLOADS if name not in _PRODUCTS)
 ONLY: Mapping[Measure[object], Sequence[str]] = {
     **dict.fromkeys(SCHEDULED.values(), SOURCES["CifarNet"]),
     **dict.fromkeys(COMPARED, _OTHERS),
     **dict.fromkeys(PRODUCTS, _PRODUCTS),
+    **LIMITING,
 }
 """The workloads that the figures show of each measure."""

@@ -35,6 +35,10 @@ FIGURES = (
         WORKLOAD, VALUE, series="design", panels="quantity",
     ),
     Figure(
+        "figure-5-9-in-order", "§5.6.1", "Gains of the remaining workloads by LARF (400) + LAS, in descending order",
+        frames.gains_in_order, "bars", WORKLOAD, Axis("value", "gain in speed", "fraction"), series="gain",
+    ),
+    Figure(
         "figure-5-10", "Figure 5.10", "Allocated registers in use, over kernel launches", frames.figure_510, "bars",
         WORKLOAD, Axis("utilisation", "in use / allocated", "fraction"), series="over launches",
         marks=(Mark("larf-register-utilisation", "mean", "average"),),

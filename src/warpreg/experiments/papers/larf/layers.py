@@ -6,6 +6,7 @@ which loads share depends on which thread blocks an SM has at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpreg import gpu, timing
@@ -48,16 +49,21 @@ class Layer:
 @dataclass(frozen=True, slots=True)
 class Layers:
     """The measure; without a variant, the main register file alone.  Thread blocks are placed as if the kernel had
-    ``percent`` of its registers.
+    ``percent`` of its registers.  With ``first``, only the first launch of this kernel is timed.
     """
 
     machine: str
     variant: Variant | None = None
     percent: int = 100
+    first: str | None = None
 
     def __call__(self, run: Run) -> tuple[Layer, ...]:
         machine, chosen = gpu.load(self.machine), self.chosen()
-        return tuple(_layer(launch, machine, chosen, self.percent) for launch in run.launches)
+        return tuple(_layer(launch, machine, chosen, self.percent) for launch in self._timed(run.launches))
+
+    def _timed(self, launches: Sequence[Launch]) -> Sequence[Launch]:
+        """All launches, or the first of a kernel."""
+        return launches if self.first is None else [one for one in launches if one.kernel.name == self.first][:1]
 
     def chosen(self) -> Chosen:
         """The design with its parameters."""
