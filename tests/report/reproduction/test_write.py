@@ -50,6 +50,30 @@ def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: Complete, 
     assert "corf" not in text
 
 
+def test_an_ablation_is_measured_if_a_result_outside_its_tolerance_needs_it(
+    bow: Complete, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Progress counts the runs of the others too.  A result that is counted apart needs none."""
+    measured: list[str] = []
+
+    def under_ablation(paper: str, name: str, *given: object, **named: object) -> dict[str, float]:
+        measured.append(name)
+        return {}
+
+    monkeypatch.setattr(everything, "under_ablation", under_ablation)
+    monkeypatch.setattr(everything, "_needed", lambda paper, rows: {"ptx-order"})
+    steps: list[str] = []
+    complete("bow", "tiny", progress=steps.append)
+    assert measured == ["ptx-order"]
+    skipped = [step for step in steps if "not needed" in step]
+    assert len(skipped) == 2 * len(paper_module("bow").WORKLOADS)
+    rows = [{"id": "bow-oc-cycles-iw3", "within": within, "status": "measured"} for within in (True, False)]
+    monkeypatch.undo()
+    assert everything._needed("bow", rows[:1]) == set()
+    assert everything._needed("bow", rows) == {"any-ports"}
+    assert everything._needed("bow", [{**rows[1], "status": "out of reach"}]) == set()
+
+
 def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "reference" / "reproduction" / "rfc.json"
     path.parent.mkdir(parents=True)

@@ -79,27 +79,41 @@ def steps_of(paper: str) -> int:
 def complete(paper: str, size: str, processes: int | None = None, progress: Progress = lambda step: None) -> Complete:
     """Measure everything about a paper; measurements are saved, so that an interrupted run resumes.
 
-    ``progress`` is called after each run of a workload, with the name of the step.  Raises UnknownNameError.
+    An ablation is measured if a result outside its tolerance needs it.  ``progress`` is called after each run of a
+    workload, with the name of the step.  Raises UnknownNameError.
     """
 
     def named(step: str) -> Progress:
         return lambda workload: progress(f"{paper}, {step}: {workload}")
 
     found = measure(paper, size, processes=processes, progress=named("results"), keep=True)
+    rows: list[Row] = [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
+    needed = _needed(paper, rows)
     ablated: list[Row] = []
     for name in explained(paper).ABLATIONS:
+        if name not in needed:
+            for workload in workloads_under(paper, name):
+                progress(f"{paper}, ablation {name} is not needed: {workload}")
+            continue
         other = under_ablation(paper, name, found, (), processes, named(f"ablation {name}"), keep=True)
         ablated += [one.as_dict() for one in shown(paper, name, found, other)]
     return Complete(
         paper,
         size,
         len({name for by_workload in found.found.values() for name in by_workload}),
-        [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)],
+        rows,
         ablated,
         _codes(paper, size, processes, named("codes")),
         lessons_of(paper, found),
         [(figure, figure.frame(found)) for figure in figures_of(paper)],
     )
+
+
+def _needed(paper: str, rows: Sequence[Row]) -> set[str]:
+    """The ablations of the causes of results outside their tolerance that are not counted apart."""
+    causes = explained(paper).CAUSES
+    outside = [row["id"] for row in rows if row["within"] is False and row["status"] == "measured"]
+    return {causes[name].ablation for name in outside if name in causes}
 
 
 def _codes(paper: str, size: str, processes: int | None, progress: Progress) -> Codes:
