@@ -5,7 +5,7 @@ The hooks run as plain Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -227,13 +227,13 @@ class Hooks:
         if head is None or warp.position + 1 == len(warp.steps):
             return
         second = warp.steps[warp.position + 1]
-        waits = not set(second.instruction.cells).isdisjoint((*warp.scoreboard, *head.instruction.result_cells))
+        waits = _waits(warp, second, (*warp.scoreboard, *head.instruction.result_cells))
         if second.instruction.pc == head.instruction.pc + 1 and not waits:
             self._buffered(warp, second, 1, now)
 
     def see_next(self, warp: Warp, now: int) -> None:
         """The head, unless it waits for a result."""
-        if warp.head is not None and set(warp.head.instruction.cells).isdisjoint(warp.scoreboard):
+        if warp.head is not None and not _waits(warp, warp.head, tuple(warp.scoreboard)):
             self._buffered(warp, warp.head, 0, now)
 
     def _buffered(self, warp: Warp, step: Step, ahead: int, now: int) -> None:
@@ -395,6 +395,11 @@ class Hooks:
 
 def _pc(step: Step | None) -> int:
     return step.instruction.pc if step else -1
+
+
+def _waits(warp: Warp, step: Step, busy: Sequence[int | str]) -> bool:
+    """Whether an instruction waits for one of the cells that are not written yet, or for all of them."""
+    return bool(busy) if warp.waits_for_all else not set(step.instruction.cells).isdisjoint(busy)
 
 
 def _addresses(step: Step) -> tuple[int, int, int]:
