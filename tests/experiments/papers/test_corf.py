@@ -14,7 +14,7 @@ from tests.timing.assembly import code
 from warpreg import workloads
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.ablation import Ablation, under
-from warpreg.experiments.papers.corf import costs, designs, results, samples, steps
+from warpreg.experiments.papers.corf import costs, designs, limits, results, samples, steps
 from warpreg.experiments.papers.corf.designs import CORF, CORF_PP, FIRST_FIT, PACKING, PLAIN, VIRTUALIZATION, timed
 from warpreg.experiments.papers.corf.sources import CodeGrowth, SourceRegisters, Sources
 from warpreg.experiments.papers.reproduction import figures_of
@@ -267,3 +267,13 @@ def test_size_and_leakage_by_two_definitions() -> None:
     of_warps = samples.leakage_of_warps(found, PACKING)["bfs"]
     assert of_warps.register_file == pytest.approx(1 / 4)
     assert of_warps.added == samples.leakage(found, PACKING)["bfs"].added
+
+
+def test_coalescing_removes_at_most_an_access_for_each_instruction_with_values_that_fit() -> None:
+    """30 instructions of 100 reads and 50 writes: a fifth of all accesses, and 0.8 of them are left."""
+    plain, packing = sample(reads=100, writes=50), sample(reads=100, writes=50, coalesceable=30)
+    found = study({None: {"bfs": plain}, PACKING: {"bfs": packing}})
+    assert limits.removable(found) == {"bfs": pytest.approx(0.2)}
+    assert limits.LIMITS["corf-access-reduction-all"].bound(found) == pytest.approx(0.2)
+    assert limits.LIMITS["corf-table21-corf-reads"].bound(found) == pytest.approx(0.8)
+    assert limits.LIMITS["corf-access-reduction-fp"].bound(found) is None

@@ -10,13 +10,14 @@ from warpreg.experiments.papers.cause import Cause
 from warpreg.experiments.papers.corf import samples
 from warpreg.experiments.papers.corf.contradictions import CONTRADICTIONS, most_saved
 from warpreg.experiments.papers.corf.designs import BOTH, MACHINE, PLAIN, timed
+from warpreg.experiments.papers.corf.limits import LIMITS
 from warpreg.experiments.papers.corf.mix import printed_mix
 from warpreg.experiments.papers.corf.results import APART
 from warpreg.experiments.papers.corf.samples import mean
 from warpreg.experiments.papers.reading import Reading
 from warpreg.experiments.studies.study import Study
 
-__all__ = ["ABLATIONS", "CAUSES", "CONTRADICTIONS", "READINGS", "REMARKS", "SUMMARY"]
+__all__ = ["ABLATIONS", "CAUSES", "CONTRADICTIONS", "LIMITS", "READINGS", "REMARKS", "SUMMARY"]
 
 _OF_CODE = ("values", "coalescing", "performance", "sizes", "energy", "table", "code")
 _OF_MIX = tuple(part for part in _OF_CODE if part != "code")
