@@ -39,7 +39,7 @@ def write_page(found: Complete, folder: Path) -> Path:
 
 def write_overview(folder: Path) -> Path:
     """Write the page over all papers whose results are in the folder; returns its path."""
-    return _write(folder / "reference" / "reproduction.md", "\n".join(overview(list(_saved(folder)))))
+    return _write(folder / "reference" / "reproduction.md", "\n".join([*overview(list(_saved(folder))), ""]))
 
 
 def _saved(folder: Path) -> Iterator[Complete]:
