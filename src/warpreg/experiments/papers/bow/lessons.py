@@ -33,6 +33,6 @@ def lessons(study: Study) -> Iterator[str]:
     if half and full:
         change, over = mean(study, half) - mean(study, full), mean(study, frames.over_half(study))
         yield (
-            f"With half of its entries, a bypassing collector changes IPC by {change:+.2%} of the baseline's: a warp"
-            f" needs more than half of its 12 entries in {over:.1%} of the cycles."
+            f"Half of the entries of a bypassing collector change IPC by {change:+.1%} of the baseline's: a warp needs"
+            f" more than half of its 12 entries in {over:.1%} of the cycles."
         )

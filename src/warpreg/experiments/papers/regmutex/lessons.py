@@ -18,8 +18,8 @@ def lessons(study: Study) -> Iterator[str]:
     if unlimited:
         most = max(unlimited, key=lambda name: unlimited[name])
         yield (
-            f"Registers without number change the cycles of {len(unlimited)} kernels that registers limit by"
-            f" {-mean(study, unlimited):+.1%} on the mean; they save {unlimited[most]:.1%} at most ({most}), and make some"
+            f"Registers without number save {mean(study, unlimited):.1%} of the cycles on the mean of"
+            f" {len(unlimited)} kernels that registers limit, at most {unlimited[most]:.1%} ({most}), and make some"
             " slower: more warps are no gain in themselves."
         )
     held = held_shares(study).pivot_table(index="workload", columns="what", values="share")
