@@ -58,6 +58,12 @@ def test_every_result_that_could_fail_has_one_outcome() -> None:
     assert LINES[at + 4] == "| all | 8 | 1 | 1 | 0 | 1 | 1 | 1 | 3 |"
 
 
+def test_papers_have_their_titles_below_the_table() -> None:
+    assert LINES.index("- `rfc`: Register file cache and two-level scheduler (ISCA 2011)") > LINES.index(
+        "- *reached*: within the tolerance"
+    )
+
+
 def test_outcomes_are_counted_by_what_a_result_is_about() -> None:
     assert "| cycles | 3 | 0 | 1 | 0 | 1 | 0 | 0 | 1 |" in LINES
     assert "| energy | 3 | 0 | 0 | 0 | 0 | 1 | 1 | 1 |" in LINES

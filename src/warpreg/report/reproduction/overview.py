@@ -60,6 +60,9 @@ def overview(papers: Sequence[Complete]) -> Iterator[str]:
     yield f"{head}\n\n{comment}\n{filled(text)}"
     yield from _table("paper", {_link(found): outcomes[found.paper].values() for found in papers}, every)
     yield from _meanings()
+    yield ""
+    for found in papers:
+        yield item(f"- `{found.paper}`: {TITLES[found.paper]}")
     yield "\n## What the numbers can be trusted for\n"
     yield from _table("quantity", _by_kind(papers, outcomes), every)
     yield filled(TRUST)
@@ -102,7 +105,7 @@ def _meanings() -> Iterator[str]:
 
 
 def _link(found: Complete) -> str:
-    return f"[{TITLES[found.paper]}](reproduction-{found.paper}.md)"
+    return f"[{found.paper}](reproduction-{found.paper}.md)"
 
 
 def _lessons(papers: Sequence[Complete]) -> Iterator[str]:
