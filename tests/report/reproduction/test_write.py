@@ -47,7 +47,8 @@ def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: Complete, 
     write_page(replace(bow, paper="rfc", frames=(), rows=bow.rows[:1]), tmp_path)
     text = write_overview(tmp_path).read_text()
     assert text.index("(reproduction-rfc.md)") < text.index("(reproduction-bow.md)")
-    assert "corf" not in text
+    assert "(reproduction-corf.md)" not in text
+    assert "for want of results: orf-lrf, rc-rsp, corf, regmutex, tfet, larf." in text.replace("\n", " ")
 
 
 def test_an_ablation_is_measured_if_a_result_outside_its_tolerance_needs_it(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from warpreg.experiments.papers.complete import Complete, Row
+from warpreg.experiments.papers.reproduction import PAPERS
 from warpreg.experiments.studies.published import KINDS
 from warpreg.report.reproduction.markdown import filled, item, line
 from warpreg.report.reproduction.page import COMMAND, NOT_EXPLAINED, SUPPOSED, TITLES, judged
@@ -58,6 +59,8 @@ def overview(papers: Sequence[Complete]) -> Iterator[str]:
     }
     head, comment, text = INTRODUCTION.format(command=COMMAND, size=sizes, **numbers).split("\n\n", 2)
     yield f"{head}\n\n{comment}\n{filled(text)}"
+    if missing := [paper for paper in PAPERS if paper not in outcomes]:
+        yield filled(f"Not among them, for want of results: {', '.join(missing)}.")
     yield from _table("paper", {_link(found): outcomes[found.paper].values() for found in papers}, every)
     yield from _meanings()
     yield ""
