@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import Location
 from warpreg.ir.operands import (
     Address,
     AddressTuple,
     Arguments,
+    ConstantBank,
     Immediate,
+    Modified,
     Not,
     Operand,
     Pair,
@@ -49,7 +52,10 @@ class Guard:
 class Instruction:
     """``opcode`` is the base name (``add``), ``modifiers`` the dot-separated names after it in order (``rn``, ``f32``).
 
-    ``location`` is in the PTX text, ``source`` in the original program according to ``.loc``.
+    ``location`` is in the PTX text or listing, ``source`` in the original program according to ``.loc``.  Machine code
+    also has a ``control`` code and ``reuse``: the positions among the source operands of those that the compiler keeps
+    in the operand reuse cache; its opcodes are in upper case, and its first operand is the destination (a sink without
+    one, a vector for several).
     """
 
     opcode: str
@@ -58,6 +64,8 @@ class Instruction:
     guard: Guard | None = None
     location: Location | None = field(default=None, compare=False)
     source: Location | None = field(default=None, compare=False)
+    control: ControlCode | None = field(default=None, compare=False)
+    reuse: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def full_opcode(self) -> str:
@@ -122,8 +130,17 @@ def registers_of(operand: Operand) -> Iterator[Register]:
     elif isinstance(operand, Address):
         if isinstance(operand.base, Register):
             yield operand.base
+        if isinstance(operand.base, ConstantBank):
+            yield from registers_of(operand.base)
         if operand.uniform:
             yield operand.uniform
+        if operand.descriptor:
+            yield operand.descriptor
+    elif isinstance(operand, ConstantBank):
+        if operand.index:
+            yield operand.index
+    elif isinstance(operand, Modified):
+        yield from registers_of(operand.operand)
     elif isinstance(operand, (Vector, Arguments, AddressTuple)):
         for element in operand.elements:
             yield from registers_of(element)

@@ -99,6 +99,8 @@ class Kernel:
     own registers included; ``uniform_count`` is the number of uniform registers used.  ``address_bits`` is 32 if
     addresses are computed in single registers, which requires memory below 4 GB.  ``module`` contains the variables
     that bank 4 addresses.  ``rolled`` are the labels of blocks that begin with the pragma ``nounroll``.
+    ``machine_code`` is the architecture of the vendor's machine code (``sm_80``), empty for code of this compiler; the
+    blocks then have the byte addresses ``block_addresses`` in their section.
     """
 
     name: str
@@ -116,6 +118,8 @@ class Kernel:
     address_bits: int = 64
     rolled: frozenset[str] = frozenset()
     location: Location | None = None
+    machine_code: str = ""
+    block_addresses: tuple[int, ...] = ()
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:

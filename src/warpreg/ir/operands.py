@@ -14,7 +14,8 @@ class Register:
     """A virtual register (``index`` -1) or an architected one.
 
     An architected register ``R4`` of a 64-bit type names the aligned pair R4, R5; a 128-bit one four registers.
-    Predicates (``type`` pred) are numbered separately: P0, P1, ...; so are uniform registers, one per warp: UR0, ...
+    Predicates (``type`` pred) are numbered separately: P0, P1, ...; so are uniform registers and uniform predicates,
+    one per warp: UR0, ..., UP0, ...; and convergence barriers (``B0``), which hold a mask of lanes per warp.
     """
 
     name: str
@@ -32,13 +33,18 @@ class Register:
     @property
     def is_uniform(self) -> bool:
         """Whether it is an architected register of the uniform datapath."""
-        return self.index >= 0 and self.name.startswith("UR")
+        return self.index >= 0 and self.name.startswith("U")
+
+    @property
+    def is_convergence_barrier(self) -> bool:
+        """Whether it is one of the warp's 16 convergence barriers of machine code."""
+        return self.index >= 0 and self.name.startswith("B")
 
     @property
     def words(self) -> tuple[int, ...]:
         """Indices of the 32-bit registers of the register file that it covers; empty for predicates, uniform registers
         and virtual registers."""
-        if self.index < 0 or self.is_uniform:
+        if self.index < 0 or self.is_uniform or self.is_convergence_barrier:
             return ()
         return tuple(range(self.index, self.index + self.type.words))
 
@@ -109,29 +115,36 @@ class ConstantBank:
 
     Bank 0 holds the kernel's parameters (``offset`` in bytes in PTX's layout), bank 3 the constant variables
     (``offset`` bytes into variable ``name``), bank 4 the addresses of module variables (``offset`` is added to the
-    address of ``name``)."""
+    address of ``name``).  In machine code, bank 0 holds the launch's own words before the parameters
+    (`Kernel.parameters` say where these are).  ``index`` is a register with bytes to add to the offset."""
 
     bank: int
     offset: int
     type: Type
     name: str = ""
+    index: Register | None = None
 
     def __str__(self) -> str:
-        return f"c[{self.bank}][{self.name}{self.offset:+d}]" if self.name else f"c[{self.bank}][{self.offset:#x}]"
+        place = f"{self.name}{self.offset:+d}" if self.name else f"{self.offset:#x}"
+        return f"c[{self.bank}][{self.index}+{place}]" if self.index else f"c[{self.bank}][{place}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """A memory operand ``[base + offset]`` or ``[base + uniform + offset]``; ``offset`` in bytes.
 
-    ``uniform`` is a 64-bit value that is equal in all threads of a warp; with it, a base of 0 is not written."""
+    ``uniform`` is a value that is equal in all threads of a warp; with it, a base of 0 is not written.  ``scale``
+    multiplies the base (machine code: ``[R4.X8]``).  ``descriptor`` is the pair of uniform registers that describes the
+    memory in machine code (``desc[UR4]``); it is read and changes nothing here."""
 
     base: Register | Symbol | Immediate | ConstantBank
     offset: int = 0
     uniform: Register | None = None
+    scale: int = 1
+    descriptor: Register | None = None
 
     def __str__(self) -> str:
-        terms = str(self.base)
+        terms = f"{self.base}.X{self.scale}" if self.scale > 1 else str(self.base)
         if self.uniform:
             terms = self.uniform.name if self.base == Immediate(0) else f"{terms}+{self.uniform.name}"
         return f"[{terms}{self.offset:+d}]" if self.offset else f"[{terms}]"
@@ -168,6 +181,23 @@ class Part:
     def __str__(self) -> str:
         sign = "-" if self.negated else ""
         return f"{sign}{self.register}.{self.selector}" if self.selector else f"{sign}{self.register}"
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """A source of machine code with source modifiers: absolute value first, then negation (``-|R4|``), bitwise or
+    predicate inversion (``~R4``), and the ``part`` of the register that is used (``H0_H0``, ``B1``, ...)."""
+
+    operand: Register | ConstantBank
+    negated: bool = False
+    absolute: bool = False
+    inverted: bool = False
+    part: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.operand}.{self.part}" if self.part else str(self.operand)
+        text = f"|{text}|" if self.absolute else text
+        return f"{'-' if self.negated else ''}{'~' if self.inverted else ''}{text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +250,7 @@ Operand = Union[
     Vector,
     Not,
     Part,
+    Modified,
     Pair,
     Arguments,
     AddressTuple,
