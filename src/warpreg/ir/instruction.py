@@ -127,27 +127,21 @@ def registers_of(operand: Operand) -> Iterator[Register]:
     """Every register inside an operand, left to right."""
     if isinstance(operand, Register):
         yield operand
-    elif isinstance(operand, Address):
-        if isinstance(operand.base, Register):
-            yield operand.base
-        if isinstance(operand.base, ConstantBank):
-            yield from registers_of(operand.base)
-        if operand.uniform:
-            yield operand.uniform
-        if operand.descriptor:
-            yield operand.descriptor
-    elif isinstance(operand, ConstantBank):
-        if operand.index:
-            yield operand.index
-    elif isinstance(operand, Modified):
-        yield from registers_of(operand.operand)
-    elif isinstance(operand, (Vector, Arguments, AddressTuple)):
-        for element in operand.elements:
-            yield from registers_of(element)
-    elif isinstance(operand, Not):
-        yield operand.operand
-    elif isinstance(operand, Part):
-        yield operand.register
-    elif isinstance(operand, Pair):
-        yield from registers_of(operand.first)
-        yield from registers_of(operand.second)
+    else:
+        for inner in _inside(operand):
+            yield from registers_of(inner)
+
+
+def _inside(operand: Operand) -> tuple[Operand, ...]:
+    """The operands that one is made of."""
+    if isinstance(operand, Address):
+        return tuple(o for o in (operand.base, operand.uniform, operand.descriptor) if o)
+    if isinstance(operand, (Vector, Arguments, AddressTuple)):
+        return operand.elements
+    if isinstance(operand, Pair):
+        return operand.first, operand.second
+    if isinstance(operand, (Not, Modified)):
+        return (operand.operand,)
+    if isinstance(operand, Part):
+        return (operand.register,)
+    return (operand.index,) if isinstance(operand, ConstantBank) and operand.index else ()
