@@ -166,7 +166,7 @@ class BlockValues:
     def flush(self, kept: frozenset[Cell]) -> None:
         """Store the written cells that are in ``kept``; inactive lanes keep their value in memory.
 
-        With all lanes active, the value is stored as it is.
+        With all lanes active, and in a uniform cell, the value is stored as it is.
         """
         vectors = []
         for cell in self._dirty:
@@ -174,7 +174,10 @@ class BlockValues:
                 address, value = self._place(cell), self._values[cell]
                 if cell in self.blind:
                     value = Value(self.code, nans.bare(value.llvm))
-                if cell.bits == 1:
+                if cell.is_uniform:
+                    stored = value.bitcast(I32) if cell.bits == 1 else value
+                    address.store(stored, align=4 if cell.bits == 1 else 64)
+                elif cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
                 else:
