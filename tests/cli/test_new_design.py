@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from warpreg.cli import main
-from warpreg.cli.new_design import write
-from warpreg.designs import load
+from warpreg.cli.new_design import MODELS_INSTEAD, write
+from warpreg.designs import load, names
 from warpreg.experiments.checks.contract import undefined
 
 Output = pytest.CaptureFixture[str]
@@ -44,6 +44,33 @@ def test_the_design_names_itself_and_lacks_nothing_but_a_residency(tmp_path: Pat
     assert "my_design" not in text
     assert "my-design" not in text
     assert list(undefined(load(file))) == ["no residency: a warp occupies the registers of its kernel"]
+
+
+@pytest.mark.slow
+def test_a_design_begins_as_its_model(tmp_path: Path) -> None:
+    """The file is the model's under another name, and its test finds no difference."""
+    file, test = write("my_cache", tmp_path, "rfc")
+    assert file.read_text(encoding="utf-8").startswith('"""my-cache: begins as a copy of rfc; say here what differs')
+    places = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": places}, capture_output=True, text=True)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("model", sorted({*names()} - {*MODELS_INSTEAD}))
+def test_every_design_can_be_a_model(tmp_path: Path, model: str) -> None:
+    file, _ = write("my_own", tmp_path, model)
+    found, original = load(file), load(model)
+    assert found.name == "my-own"
+    assert list(undefined(found)) == list(undefined(original))
+
+
+def test_an_unknown_model_is_one_line(tmp_path: Path, capsys: Output) -> None:
+    assert main(["new-design", "my-cache", "--like", "no-such", "--output", str(tmp_path / "new")]) == 2
+    error = capsys.readouterr().err
+    assert "'no-such' is no design of the package: all-tfet, " in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("existing", FILES)

@@ -188,7 +188,7 @@ class Modified:
     """A source of machine code with source modifiers: absolute value first, then negation (``-|R4|``), bitwise or
     predicate inversion (``~R4``), and the ``part`` of the register that is used (``H0_H0``, ``B1``, ...)."""
 
-    operand: Register | ConstantBank
+    operand: Register | ConstantBank | Immediate
     negated: bool = False
     absolute: bool = False
     inverted: bool = False

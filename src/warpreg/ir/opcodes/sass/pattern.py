@@ -1,0 +1,58 @@
+"""Operand patterns: the slots of an instruction in the order of a listing, and which predicates it may omit.
+
+A pattern is written ``results <- sources``.  Each slot is a type of the IR (``s32``, ``f64``, ``pred``; ``b128`` for
+four registers), or ``address``, ``bank`` (a word of a constant bank), ``label``, ``special``, ``word`` (text without a
+value).  A slot with ``=PT``, ``=!PT`` or ``=RZ`` may be omitted, and is then true, false or 0; a predicate is omitted
+where no predicate stands in the listing, another slot where one does or the listing ends.  Patterns that depend on
+modifiers are functions (`PATTERNS`).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from warpreg.ir.opcodes.sass.patterns import PATTERNS
+from warpreg.ir.operands import Immediate
+from warpreg.ir.types import TYPES, Type
+
+DEFAULTS = {"PT": Immediate(1), "!PT": Immediate(0), "RZ": Immediate(0)}
+WORDS = frozenset({"address", "bank", "label", "special", "word"})
+
+
+@dataclass(frozen=True, slots=True)
+class OperandSlot:
+    """``kind``: a type, or one of `WORDS`.  ``default``: its value where a listing omits it, None if it never does."""
+
+    kind: Type | str
+    default: Immediate | None = None
+
+    @property
+    def is_predicate(self) -> bool:
+        return isinstance(self.kind, Type) and self.kind.is_predicate
+
+
+@dataclass(frozen=True, slots=True)
+class OperandPattern:
+    """The slots of results and sources."""
+
+    results: tuple[OperandSlot, ...]
+    sources: tuple[OperandSlot, ...]
+
+
+@functools.lru_cache(maxsize=4096)
+def operand_pattern(opcode: str, modifiers: tuple[str, ...]) -> OperandPattern | None:
+    """The pattern of an opcode with these modifiers; None if the opcode has none."""
+    found = PATTERNS.get(opcode)
+    if found is None:
+        return None
+    results, sources = (found if isinstance(found, str) else found(modifiers)).split("<-")
+    return OperandPattern(_slots(results), _slots(sources))
+
+
+def _slots(text: str) -> tuple[OperandSlot, ...]:
+    return tuple(_slot(*word.partition("=")[::2]) for word in text.split())
+
+
+def _slot(kind: str, default: str) -> OperandSlot:
+    return OperandSlot(kind if kind in WORDS else TYPES[kind], DEFAULTS[default] if default else None)

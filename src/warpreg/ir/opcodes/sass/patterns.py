@@ -1,0 +1,212 @@
+"""The operand pattern of every opcode; those that depend on modifiers are functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Modifiers = tuple[str, ...]
+Pattern = str | Callable[[Modifiers], str]
+
+
+def _imad(modifiers: Modifiers) -> str:
+    if "WIDE" in modifiers:
+        sign = "u" if "U32" in modifiers else "s"
+        return f"b64 pred=PT <- {sign}32 {sign}32 {sign}64 pred=!PT"
+    if "HI" in modifiers:
+        sign = "u" if "U32" in modifiers else "s"
+        return f"b32 pred=PT <- {sign}32 {sign}32 {sign}64 pred=!PT"
+    return "b32 pred=PT <- s32 s32 s32 pred=!PT"
+
+
+def _lea(modifiers: Modifiers) -> str:
+    if "HI" in modifiers and "SX32" not in modifiers:
+        return "b32 pred=PT <- s32 s32 s32 s32 pred=!PT"
+    return "b32 pred=PT <- s32 s32 s32 pred=!PT"
+
+
+def _setp(kind: str) -> Callable[[Modifiers], str]:
+    def pattern(modifiers: Modifiers) -> str:
+        type_ = "u32" if "U32" in modifiers else kind
+        return f"pred pred <- {type_} {type_} pred{' pred' if 'EX' in modifiers else ''}"
+
+    return pattern
+
+
+def _memory_type(modifiers: Modifiers) -> str:
+    return next((f"b{one}" for one in modifiers if one in ("64", "128")), "b32")
+
+
+def _load(modifiers: Modifiers) -> str:
+    return f"{_memory_type(modifiers)} <- address"
+
+
+def _checked_load(modifiers: Modifiers) -> str:
+    return f"pred=PT {_memory_type(modifiers)} <- address pred=PT"
+
+
+def _store(modifiers: Modifiers) -> str:
+    return f"<- address {_memory_type(modifiers)}"
+
+
+def _bank_load(modifiers: Modifiers) -> str:
+    return f"{_memory_type(modifiers)} <- bank"
+
+
+def _atomic(modifiers: Modifiers) -> str:
+    type_ = _memory_type(modifiers)
+    if "CAS" in modifiers or "CAST" in modifiers:
+        return f"{type_} <- address {type_} {type_}"
+    return f"{type_} <- address" if "POPC" in modifiers else f"{type_} <- address {type_}"
+
+
+def _global_atomic(modifiers: Modifiers) -> str:
+    results, sources = _atomic(modifiers).split("<-")
+    return f"pred=PT {results}<-{sources}"
+
+
+def _float_to_float(modifiers: Modifiers) -> str:
+    to, source = (m.lower() for m in modifiers if m in ("F16", "F32", "F64"))
+    return f"{to} <- {source}"
+
+
+def _float_to_integer(modifiers: Modifiers) -> str:
+    source = next((m.lower() for m in modifiers if m in ("F16", "F64")), "f32")
+    return f"{'b64' if {'S64', 'U64'} & {*modifiers} else 'b32'} <- {source}"
+
+
+def _integer_to_float(modifiers: Modifiers) -> str:
+    source = next((m.lower() for m in modifiers if m in ("S64", "U64")), "b32")
+    return f"{'f64' if 'F64' in modifiers else 'f32'} <- {source}"
+
+
+def _round(modifiers: Modifiers) -> str:
+    return "f64 <- f64" if "F64" in modifiers else "f32 <- f32"
+
+
+def _special(modifiers: Modifiers) -> str:
+    return "b32 <- special" if "32" in modifiers else "b64 <- special"
+
+
+def _elementary(modifiers: Modifiers) -> str:
+    return "b32 <- b32" if modifiers[0].endswith("64H") else "f32 <- f32"
+
+
+def _branch(modifiers: Modifiers) -> str:
+    return "<- b32 label" if {"DIV", "CONV"} & {*modifiers} else "<- pred=PT label"
+
+
+def _lane_barrier(modifiers: Modifiers) -> str:
+    if "COLLECTIVE" in modifiers:
+        return "<- b32 label"
+    return "<-" if "ALL" in modifiers else "<- b32"
+
+
+def _barrier(modifiers: Modifiers) -> str:
+    return "<- b32 b32=RZ pred" if "RED" in modifiers else "<- b32 b32=RZ"
+
+
+ADD3 = "b32 pred=PT pred=PT <- s32 s32 s32 pred=!PT pred=!PT"
+LOP3 = "pred=PT b32 <- b32 b32 b32 b32 pred"
+SHIFT = "b32 <- b32 b32 b32"
+VOTE = "b32=RZ pred <- pred"
+MINMAX = "b32 <- s32 s32 pred"
+
+PATTERNS: dict[str, Pattern] = {
+    "IADD3": ADD3,
+    "UIADD3": ADD3,
+    "VIADD": "b32 <- s32 s32",
+    "IMAD": _imad,
+    "UIMAD": _imad,
+    "LEA": _lea,
+    "ULEA": _lea,
+    "LOP3": LOP3,
+    "ULOP3": LOP3,
+    "PLOP3": "pred pred <- pred pred pred b32 b32",
+    "UPLOP3": "pred pred <- pred pred pred b32 b32",
+    "SHF": SHIFT,
+    "USHF": SHIFT,
+    "IABS": "b32 <- s32",
+    "IMNMX": MINMAX,
+    "UIMNMX": MINMAX,
+    "VIMNMX": MINMAX,
+    "VIMNMX3": "b32 <- s32 s32 s32 pred",
+    "VIADDMNMX": "b32 <- s32 s32 s32 pred",
+    "VABSDIFF": "b32 <- u32 u32 u32",
+    "IDP": "b32 <- b32 b32 b32",
+    "ISETP": _setp("s32"),
+    "UISETP": _setp("s32"),
+    "FSETP": _setp("f32"),
+    "DSETP": _setp("f64"),
+    "FSET": "b32 <- f32 f32 pred",
+    "SEL": "b32 <- b32 b32 pred",
+    "USEL": "b32 <- b32 b32 pred",
+    "FSEL": "f32 <- f32 f32 pred",
+    "MOV": "b32 <- b32",
+    "UMOV": "b32 <- b32",
+    "R2UR": "b32 <- b32",
+    "PRMT": "b32 <- b32 b32 b32",
+    "UPRMT": "b32 <- b32 b32 b32",
+    "BREV": "b32 <- b32",
+    "UBREV": "b32 <- b32",
+    "POPC": "b32 <- b32",
+    "UPOPC": "b32 <- b32",
+    "FLO": "b32 pred=PT <- b32",
+    "UFLO": "b32 pred=PT <- b32",
+    "FADD": "f32 <- f32 f32",
+    "FMUL": "f32 <- f32 f32",
+    "FFMA": "f32 <- f32 f32 f32",
+    "FMNMX": "f32 <- f32 f32 pred",
+    "FCHK": "pred <- f32 f32",
+    "MUFU": _elementary,
+    "DADD": "f64 <- f64 f64",
+    "DMUL": "f64 <- f64 f64",
+    "DFMA": "f64 <- f64 f64 f64",
+    "HFMA2": "f16x2 <- f16x2 f16x2 f16x2",
+    "HADD2": "f16x2 <- f16x2 f16x2",
+    "HMUL2": "f16x2 <- f16x2 f16x2",
+    "F2F": _float_to_float,
+    "F2I": _float_to_integer,
+    "I2F": _integer_to_float,
+    "I2FP": "f32 <- b32",
+    "FRND": _round,
+    "S2R": "b32 <- special",
+    "S2UR": "b32 <- special",
+    "CS2R": _special,
+    "SHFL": "pred b32 <- b32 b32 b32",
+    "VOTE": VOTE,
+    "VOTEU": VOTE,
+    "REDUX": "b32 <- b32",
+    "LDG": _checked_load,
+    "LD": _checked_load,
+    "LDS": _load,
+    "LDL": _load,
+    "LDC": _bank_load,
+    "ULDC": _bank_load,
+    "STG": _store,
+    "ST": _store,
+    "STS": _store,
+    "STL": _store,
+    "ATOMS": _atomic,
+    "ATOMG": _global_atomic,
+    "ATOM": _global_atomic,
+    "RED": _store,
+    "REDG": _store,
+    "BAR": _barrier,
+    "B2R": "b32 pred=PT <-",
+    "WARPSYNC": _lane_barrier,
+    "BRA": _branch,
+    "BRX": "<- b64 b32",
+    "BSSY": "b32 <- label",
+    "BSYNC": "<- b32",
+    "BREAK": "<- b32",
+    "CALL": "<- label",
+    "RET": "<- b64 label",
+    "EXIT": "<-",
+    "NOP": "<-",
+    "YIELD": "<-",
+    "ENDCOLLECTIVE": "<-",
+    "DEPBAR": "<- word b32=RZ word=RZ",
+    "P2R": "b32 <- word b32 b32",
+    "R2P": "word <- b32 b32",
+}
+"""Opcode to pattern."""

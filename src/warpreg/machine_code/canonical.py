@@ -1,0 +1,127 @@
+"""Listed operands in the order and number of the opcode's pattern: one destination, then every source slot."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from warpreg.ir.opcodes.sass.pattern import OperandPattern, OperandSlot
+from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Register, Sink, Special, Vector
+from warpreg.ir.types import TYPES, Type
+from warpreg.machine_code.operands import ZERO, Parsed, Text
+
+TRUTH = {"PT": Immediate(1), "!PT": Immediate(0)}
+SIGN_BITS = {"f16x2": 0x80008000, "f32": 1 << 31, "f64": 1 << 63}
+Taken = list[tuple[Parsed, OperandSlot]]
+
+
+def canonical(pattern: OperandPattern, listed: Sequence[Parsed]) -> tuple[Operand, ...]:
+    """The destination (a sink without one, a vector of several), then the sources.
+
+    Raises ValueError if the operands do not fit the pattern.
+    """
+    results, rest = _taken(pattern.results, list(listed))
+    sources, rest = _taken(pattern.sources, _packed(rest, pattern.sources))
+    if rest:
+        raise ValueError(f"{len(rest)} operands too many")
+    destinations = [_result(operand, slot) for operand, slot in results]
+    return _destination(destinations), *(_source(operand, slot) for operand, slot in sources)
+
+
+def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:
+    """Operands with their slots, and what is left."""
+    found: Taken = []
+    for slot in slots:
+        if slot.default is not None and not (listed and _is_predicate(listed[0]) == slot.is_predicate):
+            found.append((slot.default, slot))
+        elif listed:
+            found.append((listed.pop(0), slot))
+        else:
+            raise ValueError("too few operands")
+    return found, listed
+
+
+def _is_predicate(operand: Parsed) -> bool:
+    if isinstance(operand, Text):
+        return operand.word in TRUTH
+    return isinstance(operand, Not) or (isinstance(operand, Register) and operand.is_predicate)
+
+
+def _packed(listed: list[Parsed], slots: Sequence[OperandSlot]) -> list[Parsed]:
+    """Two constants in place of a pair of halves, upper one first, as one."""
+    halves = bool(slots) and slots[0].kind == TYPES["f16x2"]
+    for place, (one, two) in enumerate(pairwise(listed)):
+        if halves and _is_number(one) and _is_number(two):
+            upper, lower = (_float_bits(o, "e") for o in (one, two))
+            return [*listed[:place], Immediate(upper << 16 | lower), *listed[place + 2 :]]
+    return listed
+
+
+def _is_number(operand: Parsed) -> bool:
+    return isinstance(operand, Immediate) and operand.form == "f64"
+
+
+def _destination(results: Sequence[Operand]) -> Operand:
+    if not results:
+        return Sink()
+    return results[0] if len(results) == 1 else Vector(tuple(results))
+
+
+def _result(operand: Parsed, slot: OperandSlot) -> Operand:
+    if operand in (ZERO, slot.default, Text("PT")):
+        return Sink()
+    if isinstance(operand, Register) and isinstance(slot.kind, Type):
+        return _wide(operand, slot.kind)
+    if operand == Text("PR"):
+        return Special("PR")
+    raise ValueError(f"'{operand}' is no destination")
+
+
+def _source(operand: Parsed, slot: OperandSlot) -> Operand:
+    if isinstance(operand, Text):
+        return TRUTH.get(operand.word) or Special(operand.word)
+    if not isinstance(slot.kind, Type):
+        return operand
+    if isinstance(operand, (Register, ConstantBank)):
+        return _wide(operand, slot.kind)
+    if isinstance(operand, Modified):
+        return _modified(operand, slot.kind)
+    return _constant(operand, slot.kind) if isinstance(operand, Immediate) else operand
+
+
+def _wide(operand: Register | ConstantBank, type_: Type) -> Register | ConstantBank:
+    """A register or word of a bank in the width of its slot, untyped."""
+    untyped = TYPES[f"b{max(32, type_.bits)}"]
+    if isinstance(operand, ConstantBank):
+        return replace(operand, type=untyped)
+    return operand if operand.is_predicate else replace(operand, type=untyped)
+
+
+def _modified(operand: Modified, type_: Type) -> Operand:
+    inner = operand.operand
+    if not isinstance(inner, Immediate):
+        return replace(operand, operand=_wide(inner, type_))
+    sign = SIGN_BITS.get(type_.name, 0) if operand.negated else 0
+    return Immediate(sign if sign else -1 if operand.inverted else 0)
+
+
+def _constant(operand: Immediate, type_: Type) -> Operand:
+    """A number with a fraction as the bits of the slot's type, the upper word of a double for a word; an encoded one as
+    it is."""
+    if operand.form != "f64" or type_.name == "f64":
+        return operand
+    if type_.name == "b32":
+        return Immediate(operand.value >> 32)
+    if type_.name == "f32":
+        return Immediate(_float_bits(operand, "f"), "f32")
+    raise ValueError(f"'{operand.as_float}' where {type_} is expected")
+
+
+def _float_bits(operand: Parsed, code: str) -> int:
+    """The bits of a constant rounded to a narrower format; a NaN keeps its sign and is quiet."""
+    assert isinstance(operand, Immediate)
+    if code == "f" and operand.as_float != operand.as_float:
+        return (operand.value >> 32 & 0x80000000) | 0x7FC00000
+    return int.from_bytes(struct.pack(f"<{code}", operand.as_float), "little")

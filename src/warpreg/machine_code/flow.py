@@ -1,0 +1,123 @@
+"""Basic blocks of a function: where they begin, and which follow which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warpreg.machine_code.errors import MachineCodeError
+from warpreg.machine_code.listing import INSTRUCTION_BYTES, ListedInstruction
+
+ENDS = frozenset("BRA BRX JMP CALL RET EXIT BSYNC WARPSYNC BREAK BAR KILL BPT".split())
+"""Opcodes after which a block ends."""
+
+NEVER_FALLS_THROUGH = frozenset({"BRX", "RET", "KILL"})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """The instructions from ``first`` up to ``last`` (positions, the latter excluded), and the positions at which the
+    blocks that follow begin; the taken branch first."""
+
+    first: int
+    last: int
+    successors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """By position: the position that a branch or call names; those that a jump table names."""
+
+    direct: Mapping[int, int]
+    tables: Mapping[int, tuple[int, ...]]
+
+
+def base(instruction: ListedInstruction) -> str:
+    """The opcode without modifiers."""
+    return instruction.opcode.partition(".")[0]
+
+
+def blocks(code: list[ListedInstruction], targets: Targets, name: str) -> list[CodeBlock]:
+    """The blocks that the entry reaches, in order of address.
+
+    Raises MachineCodeError if code runs past the end, or a subroutine returns nowhere.
+    """
+    starts = {0, *targets.direct.values(), *(t for table in targets.tables.values() for t in table)}
+    starts |= {at + 1 for at, one in enumerate(code[:-1]) if base(one) in ENDS}
+    edges = sorted(starts)
+    spans = dict(zip(edges, [*edges[1:], len(code)], strict=True))
+    returns = _return_points(code, targets, spans, name)
+    found = {}
+    for first in _reached(0, code, targets, spans, returns, name):
+        found[first] = CodeBlock(first, spans[first], _successors(spans[first] - 1, code, targets, returns, name))
+    return [found[first] for first in sorted(found)]
+
+
+def _successors(
+    at: int, code: list[ListedInstruction], targets: Targets, returns: Mapping[int, tuple[int, ...]], name: str
+) -> tuple[int, ...]:
+    """Where control goes after the last instruction of a block."""
+    one, opcode = code[at], base(code[at])
+    conditional = bool(one.guard) or (opcode == "BRA" and one.operands.count("`(") == 1 and "," in one.operands)
+    taken: tuple[int, ...] = ()
+    if opcode in ("BRA", "CALL", "JMP"):
+        taken = (targets.direct[at],)
+    elif opcode == "BRX":
+        taken = targets.tables[at]
+    elif opcode == "RET":
+        taken = returns.get(at, ())
+    leaves = opcode in ("BRA", "JMP", "CALL", "EXIT") or opcode in NEVER_FALLS_THROUGH
+    if leaves and not conditional:
+        return taken
+    if at + 1 >= len(code):
+        place = f"{name}: code runs past its end at {one.address:#x}"
+        raise MachineCodeError(place)
+    return (*taken, at + 1)
+
+
+def _reached(
+    entry: int,
+    code: list[ListedInstruction],
+    targets: Targets,
+    spans: Mapping[int, int],
+    returns: Mapping[int, tuple[int, ...]],
+    name: str,
+    over_calls: bool = False,
+) -> set[int]:
+    """Blocks reachable from one; ``over_calls``: a call leads to the instruction after it, and a return nowhere."""
+    seen, pending = {entry}, [entry]
+    while pending:
+        last = spans[pending.pop()] - 1
+        following = _successors(last, code, targets, returns, name)
+        if over_calls and base(code[last]) == "CALL":
+            following = (last + 1,)
+        for one in following:
+            if one not in seen:
+                seen.add(one)
+                pending.append(one)
+    return seen
+
+
+def _return_points(
+    code: list[ListedInstruction], targets: Targets, spans: Mapping[int, int], name: str
+) -> dict[int, tuple[int, ...]]:
+    """Position of each return to the positions after the calls of its subroutine."""
+    calls: dict[int, list[int]] = defaultdict(list)
+    for at, one in enumerate(code):
+        if base(one) == "CALL" and at in targets.direct:
+            calls[targets.direct[at]].append(at + 1)
+    found: dict[int, set[int]] = defaultdict(set)
+    for entry, points in calls.items():
+        for first in _reached(entry, code, targets, spans, {}, name, over_calls=True):
+            last = spans[first] - 1
+            if base(code[last]) == "RET":
+                found[last].update(points)
+    return {at: tuple(sorted(points)) for at, points in found.items()}
+
+
+def position(address: int, code: list[ListedInstruction], place: str) -> int:
+    """The position of an address.  Raises MachineCodeError if it is out of range."""
+    if address % INSTRUCTION_BYTES or not 0 <= address < INSTRUCTION_BYTES * len(code):
+        raise MachineCodeError(f"{place}: branch to {address:#x}, outside of the function")
+    return address // INSTRUCTION_BYTES

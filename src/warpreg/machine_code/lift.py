@@ -1,0 +1,227 @@
+"""Kernels of the IR from functions of a listing and the records of their cubin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from warpreg.ir.errors import Location, UnsupportedError
+from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.opcodes.sass.pattern import operand_pattern
+from warpreg.ir.operands import (
+    ConstantBank,
+    Immediate,
+    Label,
+    Modified,
+    Operand,
+    Register,
+    Special,
+    Vector,
+)
+from warpreg.ir.types import PRED
+from warpreg.machine_code.canonical import canonical
+from warpreg.machine_code.cubin import Cubin, KernelRecord
+from warpreg.machine_code.errors import MachineCodeError
+from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
+from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction
+from warpreg.machine_code.operands import Parsed, parse, split
+from warpreg.machine_code.special_registers import special
+
+PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
+"""Where parameters begin in constant bank 0; the word that a kernel without parameters has too."""
+
+LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
+"""Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
+
+PREDICATES = 7
+JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
+LABEL = re.compile(r"`\(([^)]*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function of a listing, the architecture, and what its cubin says."""
+
+    function: Function
+    architecture: str
+    cubin: Cubin
+    file: str = "listing"
+
+    @property
+    def record(self) -> KernelRecord:
+        """The record of the kernel.  Raises MachineCodeError if the cubin lacks it."""
+        if self.function.name not in self.cubin.kernels:
+            raise MachineCodeError(f"{self.file}: the cubin has no kernel '{self.function.name}'")
+        return self.cubin.kernels[self.function.name]
+
+    def place(self, listed: ListedInstruction) -> str:
+        """Where an instruction stands, for messages."""
+        return f"{self.file}:{listed.line}: {self.function.name}+{listed.address:#x}"
+
+
+def lift(code: Code, source: Kernel) -> Kernel:
+    """The kernel of a function; ``source`` is the kernel that the PTX declares (`codegen.build.build_kernel`), from
+    which it takes names and types of parameters, variables, and the module.
+
+    Raises MachineCodeError for code that cannot be read, UnsupportedError for an opcode that is not known.
+    """
+    listed = _without_padding(code.function.instructions)
+    targets = _targets(code, listed)
+    spans = blocks(listed, targets, code.function.name)
+    numbers = {span.first: number for number, span in enumerate(spans)}
+    lifter = _Lifter(code, numbers)
+    lifted = tuple(lifter.block(number, span, listed) for number, span in enumerate(spans))
+    first = code.record.parameter_base or PARAMETER_BASES.get(code.architecture, 0)
+    used = [r for block in lifted for i in block.instructions for r in (*i.defined, *i.used)]
+    words = [word for register in used for word in register.words]
+    uniform = [r.index + max(1, r.type.words) for r in used if r.is_uniform and not r.is_predicate]
+    return replace(
+        source,
+        blocks=lifted,
+        parameters=tuple(replace(p, offset=first + p.offset) for p in source.parameters),
+        shared_bytes=code.record.shared_bytes,
+        dynamic_shared_offset=code.record.shared_bytes,
+        local_bytes=code.record.frame_bytes,
+        register_count=max(words, default=0) + 1,
+        register_demand=code.record.registers,
+        uniform_count=max(uniform, default=0),
+        predicate_count=PREDICATES,
+        rolled=frozenset(),
+        machine_code=code.architecture,
+        block_addresses=tuple(INSTRUCTION_BYTES * span.first for span in spans),
+        analyses={},
+    )
+
+
+def _without_padding(listed: list[ListedInstruction]) -> list[ListedInstruction]:
+    """The code up to the branch to itself and the NOPs that fill the section."""
+    end = len(listed)
+    while end and base(listed[end - 1]) == "NOP":
+        end -= 1
+    return listed[:end]
+
+
+def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
+    labels = code.function.labels | {code.function.name: 0}
+    direct, tables = {}, {}
+    for at, one in enumerate(listed):
+        opcode = base(one)
+        if opcode == "BRX":
+            found = JUMP_TABLE.search(one.operands)
+            if not found:
+                raise MachineCodeError(f"{code.place(one)}: BRX without its targets")
+            tables[at] = tuple(
+                dict.fromkeys(
+                    position(_address(code, one, name), listed, code.place(one)) for name in found[1].split(",")
+                )
+            )
+        elif opcode in ("BRA", "CALL", "JMP", "BSSY"):
+            name = LABEL.search(one.operands)
+            address = labels.get(name[1]) if name else _number(one)
+            if address is None:
+                raise MachineCodeError(f"{code.place(one)}: no target '{one.operands}' in the function")
+            direct[at] = position(address, listed, code.place(one))
+    return Targets(direct, tables)
+
+
+def _address(code: Code, one: ListedInstruction, label: str) -> int:
+    if label.strip() not in code.function.labels:
+        raise MachineCodeError(f"{code.place(one)}: no label '{label}' in the function")
+    return code.function.labels[label.strip()]
+
+
+def _number(one: ListedInstruction) -> int | None:
+    """The target of a branch in text without labels: the last operand is an address."""
+    found = re.search(r"0x([0-9a-f]+)$", one.operands)
+    return int(found[1], 16) if found else None
+
+
+class _Lifter:
+    def __init__(self, code: Code, numbers: Mapping[int, int]) -> None:
+        self.code = code
+        self.numbers = numbers
+        symbols = code.cubin.symbols.get(f".nv.constant{VARIABLES}", ())
+        self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
+        self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
+        self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
+
+    def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
+        """A block with its instructions; blocks are named by their number."""
+        members = tuple(self.instruction(listed[at]) for at in range(span.first, span.last))
+        return Block(number, f"L{number}", members, tuple(self.numbers[one] for one in span.successors))
+
+    def instruction(self, one: ListedInstruction) -> Instruction:
+        """A lifted instruction.  Raises UnsupportedError, MachineCodeError."""
+        opcode, *modifiers = one.opcode.split(".")
+        pattern = operand_pattern(opcode, tuple(modifiers))
+        place = self.code.place(one)
+        location = Location(self.code.file, one.line)
+        if pattern is None:
+            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
+        try:
+            listed, reuse = self._listed(opcode, one)
+            operands = canonical(pattern, listed)
+        except ValueError as error:
+            raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
+        resolved = tuple(self._resolved(operand, one) for operand in operands)
+        shift = len(resolved) - 1 - len(listed)
+        positions = tuple(p + shift for p in reuse) if shift >= 0 else reuse
+        source = Location(*one.source) if one.source else None
+        return Instruction(
+            opcode, tuple(modifiers), resolved, _guard(one.guard), location, source, one.control, positions
+        )
+
+    def _listed(self, opcode: str, one: ListedInstruction) -> tuple[list[Parsed], tuple[int, ...]]:
+        """The operands as listed, and the positions of those with ``.reuse``."""
+        text = JUMP_TABLE.sub("", one.operands)
+        if opcode in ("RET", "BRX"):
+            text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
+        parsed = [parse(word) for word in split(text)]
+        return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
+
+    def _resolved(self, operand: Operand, one: ListedInstruction) -> Operand:
+        """Labels, special registers and words of constant banks by what they stand for."""
+        if isinstance(operand, Label):
+            return self._label(operand)
+        if isinstance(operand, Special):
+            return _predicates(one) if operand.name == "PR" else special(operand.name)
+        if isinstance(operand, ConstantBank):
+            return self._bank(operand, one)
+        if isinstance(operand, Modified) and isinstance(operand.operand, ConstantBank):
+            inner = self._bank(operand.operand, one)
+            return replace(operand, operand=inner)
+        return operand
+
+    def _label(self, label: Label) -> Operand:
+        address = self.code.function.labels.get(label.name)
+        number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
+        return Label(f"L{number}") if number is not None else label
+
+    def _bank(self, word: ConstantBank, one: ListedInstruction) -> ConstantBank | Immediate:
+        if word.bank == VARIABLES:
+            for offset, size, name in reversed(self.variables):
+                if offset <= max(word.offset, 0) and (word.offset < offset + size or word.index):
+                    return replace(word, offset=word.offset - offset, name=name)
+        if word.bank == ADDRESSES and word.offset in self.addresses:
+            return replace(word, offset=0, name=self.addresses[word.offset])
+        if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
+            return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"))
+        if word.bank in (0, LITERALS):
+            return word
+        raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
+
+
+def _predicates(one: ListedInstruction) -> Vector:
+    """The predicates that ``PR`` stands for: those whose bit the mask in the last operand has."""
+    mask = int(one.operands.rpartition(",")[2], 16)
+    return Vector(tuple(Register(f"P{n}", PRED, n) for n in range(PREDICATES) if mask >> n & 1))
+
+
+def _guard(text: str) -> Guard | None:
+    """``P0``, ``!UP1``; none for one that always holds."""
+    if not text or text in ("PT", "UPT"):
+        return None
+    name = text.removeprefix("!")
+    return Guard(Register(name, PRED, int(name[-1])), text.startswith("!"))

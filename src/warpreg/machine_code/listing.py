@@ -1,0 +1,124 @@
+"""Text of a disassembly to lines: sections, labels, instructions with their encodings.
+
+``nvdisasm -c -hex`` and ``cuobjdump -sass`` print an instruction of sm_70 or later as
+
+    /*0090*/   @P0 IMAD.WIDE R2, R6.reuse, R7, c[0x0][0x160] ;   /* 0x0000580006027625 */
+                                                                 /* 0x0c0fe400078e0207 */
+
+with the lower 64 bits beside the instruction and the upper ones on the next line; without ``-hex``, no encoding.
+``nvdisasm`` prints a section per function (``.section .text.NAME``) and labels, ``cuobjdump`` neither.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from warpreg.ir.control_code import ControlCode
+from warpreg.machine_code.errors import MachineCodeError
+
+INSTRUCTION_BYTES = 16
+SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
+FUNCTION = re.compile(r"\s*Function : (\S+)")
+TARGET = re.compile(r"\s*\.target\s+(sm_\w+)|\s*code for (sm_\w+)|.*EF_CUDA_SM(\d+)")
+LABEL = re.compile(r"([.$\w]+):\s*$")
+ADDRESS = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*)$")
+STATEMENT = re.compile(r"(?:@(!?U?P[T0-9])\s+)?([A-Z][\w.]*)\s*(.*?)\s*$")
+ENCODING = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
+SOURCE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInstruction:
+    """One instruction: byte ``address`` in its section, guard text without ``@``, opcode with modifiers, operand text.
+
+    ``line`` is its line in the listing, ``source`` the last source line before it (file, line) if the listing has any.
+    """
+
+    address: int
+    guard: str
+    opcode: str
+    operands: str
+    line: int
+    control: ControlCode | None = None
+    source: tuple[str, int] | None = None
+
+
+@dataclass(slots=True)
+class Function:
+    """The code of a section: instructions in order of address, and the address of each label."""
+
+    name: str
+    instructions: list[ListedInstruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Listing:
+    """Functions by name, and the architecture (``sm_80``), empty if the text does not name it."""
+
+    architecture: str = ""
+    functions: dict[str, Function] = field(default_factory=dict)
+
+
+def parse(text: str, name: str = "listing") -> Listing:
+    """The functions of a disassembly.  Raises MachineCodeError with ``name:line`` for text that is cut or damaged."""
+    return _Reader(name).read(text)
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.listing = Listing()
+        self.function: Function | None = None
+        self.waiting: list[str] = []
+        self.source: tuple[str, int] | None = None
+
+    def read(self, text: str) -> Listing:
+        lines = text.splitlines()
+        number = 0
+        while number < len(lines):
+            line = lines[number]
+            if found := ADDRESS.match(line):
+                upper = ENCODING.match(lines[number + 1]) if number + 1 < len(lines) else None
+                self._instruction(found, upper, number + 1)
+                number += 1 if upper else 0
+            else:
+                self._other(line)
+            number += 1
+        if not self.listing.functions:
+            raise MachineCodeError(f"{self.name}: no function; expected text of nvdisasm -c or cuobjdump -sass")
+        return self.listing
+
+    def _other(self, line: str) -> None:
+        """Sections, functions, labels and source lines; anything else says nothing about the code."""
+        if found := SECTION.match(line) or FUNCTION.match(line):
+            self.function = self.listing.functions.setdefault(found[1], Function(found[1]))
+            self.waiting, self.source = [], None
+        elif found := LABEL.match(line):
+            self.waiting.append(found[1])
+        elif found := SOURCE.match(line):
+            self.source = found[1], int(found[2])
+        elif not self.listing.architecture and (found := TARGET.match(line)):
+            self.listing.architecture = found[1] or found[2] or f"sm_{found[3]}"
+
+    def _instruction(self, found: re.Match[str], upper: re.Match[str] | None, line: int) -> None:
+        place = f"{self.name}:{line}"
+        if self.function is None:
+            raise MachineCodeError(f"{place}: an instruction before the first function")
+        code, semicolon, rest = found[2].partition(";")
+        statement = STATEMENT.fullmatch(code.strip())
+        if not semicolon or statement is None:
+            raise MachineCodeError(f"{place}: '{found[2].strip()[:60]}' is no whole instruction (NAME operands ;)")
+        address = int(found[1], 16)
+        expected = INSTRUCTION_BYTES * len(self.function.instructions)
+        if address != expected:
+            raise MachineCodeError(f"{place}: address {address:#x} where {expected:#x} follows; lines are missing")
+        if rest.strip() and upper is None:
+            raise MachineCodeError(f"{place}: the upper half of the encoding is missing")
+        self.function.labels |= dict.fromkeys(self.waiting, address)
+        self.waiting = []
+        control = ControlCode.decoded(int(upper[1], 16)) if upper else None
+        guard, opcode, operands = statement[1] or "", statement[2], statement[3]
+        listed = ListedInstruction(address, guard, opcode, operands, line, control, self.source)
+        self.function.instructions.append(listed)

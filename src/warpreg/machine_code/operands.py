@@ -1,0 +1,136 @@
+"""Text of machine-code operands to operands of the IR; widths and numbers of floats follow from the slot (`lift`)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from warpreg.ir.operands import (
+    Address,
+    ConstantBank,
+    Immediate,
+    Label,
+    Modified,
+    Not,
+    Operand,
+    Register,
+    Special,
+)
+from warpreg.ir.types import B32, B64, PRED
+
+REUSE = ".reuse"
+ZERO = Immediate(0)
+SIGNED = re.compile(r"(-?)(\|?)(~?)([^|]*?)(\|?)((?:\.[A-Z]\w*)*)$")
+REGISTER = re.compile(r"(U?R)(\d+|Z)$")
+PREDICATE = re.compile(r"(!?)(U?P)([0-9]|T)$")
+BARRIER = re.compile(r"B(\d+)$")
+INTEGER = re.compile(r"-?0x[0-9a-f]+$")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?(e[+-]?\d+)?|INF|QNAN|SNAN)$", re.IGNORECASE)
+BANK = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\w+)(?:\+(-?0x[0-9a-f]+))?|(-?0x[0-9a-f]+))\]$")
+ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]$")
+LABEL = re.compile(r"`\(([^)]*)\)$")
+NAN_BITS = {"+QNAN": 0x7FF8 << 48, "-QNAN": 0xFFF8 << 48, "QNAN": 0x7FF8 << 48}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A word of an operand that names no register: ``2D``, ``SB5``, ``PR``, and the predicates ``PT`` and ``!PT``."""
+
+    word: str
+
+
+Parsed = Operand | Text
+
+
+def split(text: str) -> list[str]:
+    """The operands of an instruction, divided at commas outside of brackets and braces."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "[({") - (letter in "])}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    rest = text[start:].strip()
+    return [*parts, rest] if rest or parts else []
+
+
+def parse(text: str) -> tuple[Parsed, bool]:
+    """An operand, and whether it has ``.reuse``.  Registers have 32 bits, or 64 in an address with ``.64``; numbers
+    with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
+    """
+    reuse = REUSE in text
+    return _parsed(text.replace(REUSE, "").strip()), reuse
+
+
+def _parsed(text: str) -> Parsed:
+    simple = _simple(text)
+    if simple is not None:
+        return simple
+    if found := ADDRESS.match(text):
+        return _address(found)
+    found = SIGNED.match(text)
+    inner = _simple(found[4]) if found and found[4] != text else None
+    if found and isinstance(inner, (Register, ConstantBank, Immediate)):
+        return Modified(inner, bool(found[1]), bool(found[2]), bool(found[3]), found[6][1:])
+    if re.fullmatch(r"[\w.{},]+", text):
+        return Text(text)
+    raise ValueError(text)
+
+
+def _simple(text: str) -> Parsed | None:
+    """An operand without signs and parts; None for others."""
+    if found := REGISTER.match(text):
+        return ZERO if found[2] == "Z" else Register(text, B32, int(found[2]))
+    if found := PREDICATE.match(text):
+        return predicate(found[2], found[3], bool(found[1]))
+    if INTEGER.match(text):
+        return Immediate(int(text, 16))
+    if NUMBER.match(text):
+        return Immediate(NAN_BITS.get(text.upper()) or _bits(float(text)), "f64")
+    if found := BANK.match(text):
+        return _bank(found)
+    if found := LABEL.match(text):
+        return Label(found[1])
+    if found := BARRIER.match(text):
+        return Register(text, B32, int(found[1]))
+    return Special(text) if text.startswith("SR") else None
+
+
+def predicate(prefix: str, number: str, negated: bool) -> Register | Not | Text:
+    """A predicate or its negation; the constants as `Text` of ``PT`` or ``!PT``."""
+    if number == "T":
+        return Text("!PT" if negated else "PT")
+    register = Register(f"{prefix}{number}", PRED, int(number))
+    return Not(register) if negated else register
+
+
+def _bank(found: re.Match[str]) -> ConstantBank:
+    index = _simple(found[2]) if found[2] else None
+    offset = int(found[3] or found[4] or "0", 16)
+    return ConstantBank(int(found[1], 16), offset, B32, index=index if isinstance(index, Register) else None)
+
+
+def _address(found: re.Match[str]) -> Address:
+    """``desc[UR4][R2.64+UR6+-0x8]``: an ordinary register, a uniform one and a number, each of which may be absent."""
+    base: Register | Immediate = ZERO
+    uniform, offset, scale = None, 0, 1
+    for term in found[2].replace("+-", "+ -").split("+"):
+        name, _, part = term.strip().partition(".")
+        wide = B64 if "64" in part.split(".") else B32
+        operand = _simple(name)
+        if isinstance(operand, Register) and operand.name.startswith("U"):
+            uniform = Register(name, wide, operand.index)
+        elif isinstance(operand, Register):
+            base = Register(name, wide, operand.index)
+            scale = next((int(one[1:]) for one in part.split(".") if one.startswith("X")), 1)
+        elif isinstance(operand, Immediate):
+            offset += operand.value
+        elif name:
+            raise ValueError(found[0])
+    descriptor = Register(found[1], B64, int(found[1][2:])) if found[1] else None
+    return Address(base, offset, uniform, scale, descriptor)
+
+
+def _bits(value: float) -> int:
+    return int(struct.unpack("<Q", struct.pack("<d", value))[0])
