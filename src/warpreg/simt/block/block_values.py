@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
+from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
@@ -65,6 +66,8 @@ CONSTANT_SPECIALS = {
     **{f"%cluster_nctaid.{axis}": 1 for axis in AXES},
     **{f"%{name}.w": 0 for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid")},
     **{f"%cluster_{name}.w": 0 for name in ("ctaid", "nctaid")},
+    "SR_CgaCtaId": 0,
+    "SR_SWINHI": HIGH_SHARED_WINDOW >> 32,
     "%clock_hi": 0,
     "%globaltimer_hi": 0,
     "%current_graph_exec": 0,

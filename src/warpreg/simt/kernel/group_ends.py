@@ -69,8 +69,8 @@ def convergence_barrier(instruction: Instruction) -> int:
 def _barrier(last: Instruction) -> int:
     """The number of the barrier at which the whole thread block waits, where it is known; else -1."""
     given = [o for o in last.sources if not isinstance(o, Sink)]
-    plain = last.guard is None and "SYNC" in last.modifiers and len(given) == 1
-    number = given[0] if plain else None
+    plain = last.guard is None and "SYNC" in last.modifiers and all(o == Immediate(0) for o in given[1:])
+    number = given[0] if plain and given else None
     return number.value if isinstance(number, Immediate) and 0 <= number.value < 16 else -1
 
 

@@ -107,7 +107,8 @@ def _memory(body: Body, instruction: Instruction, pc: int) -> None:
     target = written[-1] if written else None
     if polls(instruction, body.compiler.is_cooperative):
         set_slot(body.launch, Slot.YIELD, body.code.const(I64, 1))
-    access = MachineAccess(body.values, body.compiler.sites, instruction, pc, target[1] if target else ())
+    high = body.compiler.kernel.machine_code >= "sm_90"
+    access = MachineAccess(body.values, body.compiler.sites, instruction, pc, target[1] if target else (), high)
     results = access.perform(sources(body, instruction, pc), body.lanes_of_guard(instruction, pc))
     if target and results:
         write(body, target, results, body.guard(instruction, pc), form.type.is_signed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from warpreg.ir.address_space import HIGH_SHARED_WINDOW, SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.memory_access import MemoryForm
@@ -29,12 +30,20 @@ Rows = list[tuple[Cell, ...]]
 
 
 class MachineAccess(MemoryAccess):
-    """One memory instruction; ``target`` are the cells of the register that a load writes."""
+    """One memory instruction; ``target`` are the cells of the register that a load writes, ``high_window`` states where
+    generic addresses of shared memory are."""
 
     def __init__(
-        self, values: BlockValues, sites: Sites, instruction: Instruction, pc: int, target: tuple[Cell, ...] = ()
+        self,
+        values: BlockValues,
+        sites: Sites,
+        instruction: Instruction,
+        pc: int,
+        target: tuple[Cell, ...],
+        high_window: bool,
     ) -> None:
         super().__init__(values, sites, instruction, pc)
+        self.high_window = high_window
         assert self.form is not None
         self.machine_form: MemoryForm = self.form
         self.target = target
@@ -48,7 +57,7 @@ class MachineAccess(MemoryAccess):
         base = self._machine_base(where, rows)
         if form.is_atomic:
             return self._update(self._moved(base, where.offset), site, mask, rest)
-        given = self._given(rest[0]) if rest else []
+        given = self._given(rest[0]) if form.action == "store" else []
         type_, count = self._elements(given)
         if self.pc in self.sites.inline and count == 1:
             return self._inline(base, where.offset, site, mask, given)
@@ -56,13 +65,19 @@ class MachineAccess(MemoryAccess):
         for element in range(count):
             aligned = form.bytes if count > 1 and element == 0 else 0
             recorded = self.sites.record and element == 0
-            operation = Operation(form.action, form.space, type_.bytes, recorded, aligned)
+            operation = self._operation(form.action, type_.bytes, recorded, aligned)
             at = self._moved(address, element * type_.bytes)
             call = functools.partial(self.call, operation, site, mask, [at, *given[element : element + 1]])
             results.append(self._unless_idle(operation, mask, call) if count == 1 else call())
             if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
                 mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
         return [] if given else results
+
+    def _operation(self, action: str, size: int, record: bool, alignment: int = 0, returns: bool = True) -> Operation:
+        """The native operation; sm_90 has its own generic addresses of shared memory."""
+        is_high = self.space == "generic" and self.high_window
+        window = HIGH_SHARED_WINDOW if is_high else SHARED_WINDOW
+        return Operation(action, self.space, size, record, alignment, returns=returns, shared_window=window)
 
     def _elements(self, given: list[Value]) -> tuple[Type, int]:
         """The type and number of elements: a pair that is one cell is one element."""
@@ -94,7 +109,7 @@ class MachineAccess(MemoryAccess):
         if form.counts_lanes:
             given = [self.code.const(element, 1)]
         action = f"{form.operation}.{form.type}"
-        operation = Operation(action, form.space, form.type.bytes, self.sites.record, returns=returns)
+        operation = self._operation(action, form.type.bytes, self.sites.record, returns=returns)
         before = self.call(operation, site, mask, [address, given[0], given[-1]])
         if not returns:
             return []
