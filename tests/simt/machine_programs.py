@@ -140,9 +140,9 @@ def run(
     return launch, [buffer.download() for buffer in buffers]
 
 
-def stored(built: Kernel, threads: int = 32, **options: int) -> list[int]:
+def stored(built: Kernel, threads: int = 32) -> list[int]:
     """What the threads of a block store in the array of the first parameter, one word each."""
-    _, (found,) = run(built, np.zeros(threads, np.uint32), threads=threads, **options)
+    _, (found,) = run(built, np.zeros(threads, np.uint32), threads=threads)
     return [int(value) for value in found]
 
 

@@ -107,7 +107,7 @@ def test_lanes_that_wait_for_lanes_which_never_come() -> None:
         i("BSYNC", B(0)),
         i("EXIT"),
     )
-    with pytest.raises(DeadlockError, match="'by_hand'.*never come"):
+    with pytest.raises(DeadlockError, match=r"'by_hand'.*never come"):
         run(built, np.zeros(32, np.uint32))
 
 
@@ -137,7 +137,7 @@ def test_warpsync_gathers_lanes_from_different_places() -> None:
 
 
 def test_a_function_returns_each_lane_to_its_caller() -> None:
-    """Blocks have addresses 0, 0x1000, 0x2000, ...: the returns are to blocks 3 and 5."""
+    """Blocks have addresses 0, 0x1000, 0x2000, ...: the returns are to blocks 2 and 4."""
     built = kernel(
         i("mov.u32", R(0), TID),
         i("setp.lt.u32", P(0), R(0), 16),
@@ -162,7 +162,8 @@ def test_a_function_returns_each_lane_to_its_caller() -> None:
         i("add.u32", R(0), R(0), R(0)),
         i("RET.REL.NODEC", R(4, 64), "back to high", "back to low"),
     )
-    assert built.blocks[2].label == "back to high" and built.blocks[4].label == "back to low"
+    assert built.blocks[2].label == "back to high"
+    assert built.blocks[4].label == "back to low"
     assert stored(built) == [2 * t + (1 if t < 16 else 100) for t in range(32)]
 
 

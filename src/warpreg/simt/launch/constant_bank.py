@@ -1,8 +1,8 @@
 """The words of constant bank 0 that a launch writes below the parameters of machine code.
 
-The offsets are those that ptxas's code for sm_80 and sm_90 reads for ``%ntid``, ``%nctaid``, generic addresses of shared
-and local memory, the initial stack pointer (the end of the thread's local memory, from which frames grow down), and the
-descriptor of global memory, which is 0 here.
+The offsets are those that ptxas's code for sm_80 and sm_90 reads for ``%ntid``, ``%nctaid``, generic addresses of
+shared and local memory, the initial stack pointer (the end of the thread's local memory, from which frames grow down),
+and the descriptor of global memory, which is 0 here.
 """
 
 from __future__ import annotations

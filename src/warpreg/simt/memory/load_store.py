@@ -38,8 +38,8 @@ class Operation:
     ``const`` (in global memory: only the buffers of constants may be accessed), ``shared``, ``local`` or ``generic``;
     ``size`` the bytes of one lane; ``record``: record addresses.  ``alignment`` is the required alignment if larger
     than ``size``, as for a vector; that many bytes must be in bounds.  ``window`` is added to the address in a fault
-    report.  ``returns``: an atomic returns the old values.  ``shared_window`` is where generic addresses of shared memory
-    begin.
+    report.  ``returns``: an atomic returns the old values.  ``shared_window`` is where generic addresses of shared
+    memory begin.
     """
 
     action: str
