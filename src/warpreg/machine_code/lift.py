@@ -17,6 +17,7 @@ from warpreg.ir.operands import (
     Modified,
     Operand,
     Register,
+    Sink,
     Special,
     Vector,
 )
@@ -214,9 +215,11 @@ class _Lifter:
 
 
 def _predicates(one: ListedInstruction) -> Vector:
-    """The predicates that ``PR`` stands for: those whose bit the mask in the last operand has."""
+    """The predicates that ``PR`` stands for; those whose bit the mask in the last operand lacks are neither read nor
+    written."""
     mask = int(one.operands.rpartition(",")[2], 16)
-    return Vector(tuple(Register(f"P{n}", PRED, n) for n in range(PREDICATES) if mask >> n & 1))
+    absent: Operand = Sink() if base(one) == "R2P" else Immediate(0)
+    return Vector(tuple(Register(f"P{n}", PRED, n) if mask >> n & 1 else absent for n in range(PREDICATES)))
 
 
 def _guard(text: str) -> Guard | None:

@@ -161,6 +161,7 @@ class Opcode:
     computes the new value of an atomic operation from the old one.  ``outlined``: a long composition that compiled code
     should call instead of inlining.  ``arrangement`` returns the signature if it depends on the grouping of operands;
     None if they do not match.  ``reads_only``: an effect that changes nothing, so that the instruction can be removed.
+    ``keeps_signs``: a row of machine code whose meaning applies the negation of its sources itself.
     ``constants``: whether the compiler may substitute a constant for one source, as most of NVIDIA's arithmetic allows;
     False if operands must stay as written.
     """
@@ -177,6 +178,7 @@ class Opcode:
     arrangement: Callable[[Instruction], Signature | None] | None = None
     reads_only: bool = False
     constants: bool = True
+    keeps_signs: bool = False
 
     @functools.cached_property
     def name(self) -> str:

@@ -34,7 +34,14 @@ from warpreg.ir.opcodes.arithmetic import (
 from warpreg.ir.opcodes.conversion import byte, convert, random, scale
 from warpreg.ir.opcodes.conversion import half as convert_half
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature, Unit
-from warpreg.ir.operands import AddressTuple, Arguments, Operand, Pair, Part, Register, Vector
+from warpreg.ir.opcodes.sass import conversion as sass_conversion
+from warpreg.ir.opcodes.sass import effects as sass_effects
+from warpreg.ir.opcodes.sass import floating as sass_floating
+from warpreg.ir.opcodes.sass import integer as sass_integer
+from warpreg.ir.opcodes.sass import lanes as sass_lanes
+from warpreg.ir.opcodes.sass import logic as sass_logic
+from warpreg.ir.opcodes.sass.pattern import operand_pattern
+from warpreg.ir.operands import AddressTuple, Arguments, Modified, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import PRED
 
 GROUPS = (
@@ -60,6 +67,12 @@ GROUPS = (
     machine,
     asynchronous,
     mbarrier,
+    sass_integer,
+    sass_logic,
+    sass_floating,
+    sass_conversion,
+    sass_lanes,
+    sass_effects,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""
@@ -142,6 +155,8 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
 
     Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
     """
+    if instr.opcode[:1].isupper():
+        return _machine(instr)
     results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
     predicates = sum(r.is_predicate for o in instr.sources for r in registers_of(o)) if instr.opcode == "cp" else 0
     found = _arranged(instr, results, sources) or _resolved(instr.opcode, instr.modifiers, results, sources, predicates)
@@ -151,6 +166,19 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
         reason = f"does not take {results} results and {sources} sources"
         raise UnsupportedError(instr.full_opcode, instr.location, reason)
     raise UnsupportedError(instr.full_opcode, instr.location, refused.reason(instr))
+
+
+def _machine(instr: Instruction) -> tuple[Opcode, Form]:
+    """The row of an instruction of machine code."""
+    rows = _matching(instr.opcode, instr.modifiers)
+    pattern = operand_pattern(instr.opcode, instr.modifiers)
+    if not rows or pattern is None:
+        raise UnsupportedError(instr.full_opcode, instr.location)
+    form = Form(instr.opcode, instr.modifiers, Signature(*pattern.types))
+    if rows[0].keeps_signs:
+        signs = tuple(Selection(negated=isinstance(o, Modified) and o.negated) for o in instr.sources)
+        form = replace(form, selections=signs)
+    return rows[0], form
 
 
 def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, Form] | None:

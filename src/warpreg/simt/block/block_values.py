@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
+from warpreg.ir import opcodes
 from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
+from warpreg.ir.opcodes.sass.source_modifiers import modified
+from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Part, Register, Special
 from warpreg.ir.types import Type
 from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -232,6 +234,11 @@ class BlockValues:
             return self.read(cells, type_.bits)
         if isinstance(operand, Not):
             return ~self.read(cells, 1)
+        if isinstance(operand, Modified):
+            value = self.operand(operand.operand, type_, cells, instruction)
+            lanes = instructions.algebra(self.code.builder, self.code.module)
+            keeps_signs = opcodes.lookup(instruction).keeps_signs
+            return Value(self.code, modified(lanes, operand, type_, value.llvm, keeps_signs))
         if isinstance(operand, Immediate):
             return Value(self.code, instructions.immediate(operand, type_))
         if isinstance(operand, ConstantBank):

@@ -1,10 +1,10 @@
-"""Operand patterns: the slots of an instruction in the order of a listing, and which predicates it may omit.
+"""Operand patterns: the slots of an instruction in the order of a listing, and which of them it may omit.
 
 A pattern is written ``results <- sources``.  Each slot is a type of the IR (``s32``, ``f64``, ``pred``; ``b128`` for
-four registers), or ``address``, ``bank`` (a word of a constant bank), ``label``, ``special``, ``word`` (text without a
-value).  A slot with ``=PT``, ``=!PT`` or ``=RZ`` may be omitted, and is then true, false or 0; a predicate is omitted
-where no predicate stands in the listing, another slot where one does or the listing ends.  Patterns that depend on
-modifiers are functions (`PATTERNS`).
+four registers), or ``address``, ``bank`` (a word of a constant bank), ``label``, ``special``, ``predicates`` (all of a
+warp's), ``word`` (text without a value).  A slot with ``=PT``, ``=!PT`` or ``=RZ`` may be omitted, and is then true,
+false or 0: a predicate is omitted where no predicate stands in the listing, another slot where one does or the listing
+ends.  Patterns that depend on modifiers are functions (`PATTERNS`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from warpreg.ir.opcodes.sass.patterns import PATTERNS
 from warpreg.ir.operands import Immediate
-from warpreg.ir.types import TYPES, Type
+from warpreg.ir.types import B32, PRED, TYPES, U64, Type
 
 DEFAULTS = {"PT": Immediate(1), "!PT": Immediate(0), "RZ": Immediate(0)}
-WORDS = frozenset({"address", "bank", "label", "special", "word"})
+WORDS = frozenset({"address", "bank", "label", "special", "word", "predicates"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ class OperandSlot:
 
     kind: Type | str
     default: Immediate | None = None
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """Its types when flattened: seven predicates for ``predicates``."""
+        if isinstance(self.kind, Type):
+            return (self.kind,)
+        return (PRED,) * 7 if self.kind == "predicates" else (U64 if self.kind in ("address", "label") else B32,)
 
     @property
     def is_predicate(self) -> bool:
@@ -38,6 +45,12 @@ class OperandPattern:
 
     results: tuple[OperandSlot, ...]
     sources: tuple[OperandSlot, ...]
+
+    @property
+    def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+        """The type of each flattened slot: 64 bits for addresses and labels, words otherwise where none is named."""
+        results, sources = (tuple(t for s in slots for t in s.types) for slots in (self.results, self.sources))
+        return results, sources
 
 
 @functools.lru_cache(maxsize=4096)

@@ -87,6 +87,11 @@ def _special(modifiers: Modifiers) -> str:
     return "b32 <- special" if "32" in modifiers else "b64 <- special"
 
 
+def _match(modifiers: Modifiers) -> str:
+    type_ = "b64" if "U64" in modifiers else "b32"
+    return f"pred b32 <- {type_}" if "ALL" in modifiers else f"b32 <- {type_}"
+
+
 def _elementary(modifiers: Modifiers) -> str:
     return "b32 <- b32" if modifiers[0].endswith("64H") else "f32 <- f32"
 
@@ -164,6 +169,14 @@ PATTERNS: dict[str, Pattern] = {
     "HFMA2": "f16x2 <- f16x2 f16x2 f16x2",
     "HADD2": "f16x2 <- f16x2 f16x2",
     "HMUL2": "f16x2 <- f16x2 f16x2",
+    "DMNMX": "f64 <- f64 f64 pred",
+    "F2FP": "b32 <- f32 f32",
+    "BMSK": "b32 <- b32 b32",
+    "UBMSK": "b32 <- b32 b32",
+    "SGXT": "b32 <- b32 b32",
+    "USGXT": "b32 <- b32 b32",
+    "MATCH": _match,
+    "MEMBAR": "<-",
     "F2F": _float_to_float,
     "F2I": _float_to_integer,
     "I2F": _integer_to_float,
@@ -206,7 +219,7 @@ PATTERNS: dict[str, Pattern] = {
     "YIELD": "<-",
     "ENDCOLLECTIVE": "<-",
     "DEPBAR": "<- word b32=RZ word=RZ",
-    "P2R": "b32 <- word b32 b32",
-    "R2P": "word <- b32 b32",
+    "P2R": "b32 <- predicates b32 b32",
+    "R2P": "predicates <- b32 b32",
 }
 """Opcode to pattern."""

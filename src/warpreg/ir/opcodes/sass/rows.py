@@ -1,0 +1,31 @@
+"""How a row of machine code is written, and forms of PTX whose meanings it shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.ir.opcodes.form import Form, Latency, Opcode, Signature, Unit
+from warpreg.ir.types import TYPES
+
+BY_PATTERN = "pattern <- pattern"
+"""In place of types: the operand pattern of the opcode has them."""
+
+ROUNDING = "[.(RM|RP|RZ)]"
+CONTROL, MEMORY = Unit.CTRL, Unit.MEM
+
+
+def row(syntax: str, meaning: Any = None, unit: Unit = Unit.ALU, **options: Any) -> Opcode:
+    """A row; ``options`` are those of `Opcode`."""
+    return Opcode(syntax, BY_PATTERN, meaning, unit, constants=False, **options)
+
+
+def effect(syntax: str, words: str, unit: Unit = CONTROL, latency: Latency | None = None) -> Opcode:
+    """A row that has an effect besides its results."""
+    return Opcode(syntax, BY_PATTERN, None, unit, latency, effect=words, constants=False)
+
+
+def as_ptx(form: Form, opcode: str, *types: str, more: tuple[str, ...] = ()) -> Form:
+    """The form of an instruction of PTX with the same meaning: modifiers in lower case, then types."""
+    modifiers = (*(one.lower() for one in form.modifiers), *more, *types)
+    slots = tuple(TYPES[one] for one in types[-1:])
+    return Form(opcode, modifiers, Signature(slots, slots * 3))
