@@ -18,8 +18,12 @@ from warpreg.ir.operands import Immediate, Operand, Register
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of a kernel: ``names[c]`` such as ``%r3``, ``R4`` or ``P0``; ``registers[c]`` covers the cell."""
+    """The cells of a kernel: ``names[c]`` such as ``%r3``, ``R4`` or ``P0``; ``registers[c]`` covers the cell.
 
+    ``uniform_words``: a uniform register of 64 bits is two cells, UR4 and UR5, as in machine code; in code of this
+    compiler, it is one register of any width."""
+
+    uniform_words: bool = False
     names: list[str] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     _by_name: dict[str, int] = field(default_factory=dict)
@@ -33,9 +37,17 @@ class Cells:
         key = register.name if register.index < 0 else (register.name, register.type.bits)
         cells = self._known.get(key)
         if cells is None:
-            names = [f"R{w}" for w in register.words] if register.index >= 0 and register.words else [register.name]
+            names = self._words(register)
             cells = self._known[key] = tuple(self._number(name, register) for name in names)
         return cells
+
+    def _words(self, register: Register) -> list[str]:
+        """The names of the cells that a register covers."""
+        if register.index >= 0 and register.words:
+            return [f"R{word}" for word in register.words]
+        if self.uniform_words and register.is_uniform and register.type.words > 1:
+            return [f"UR{word}" for word in range(register.index, register.index + register.type.words)]
+        return [register.name]
 
     def named(self, name: str) -> int:
         """The cell of that name.  Raises KeyError if there is none."""
@@ -68,7 +80,7 @@ class Accesses:
 @cached_analysis
 def accesses(kernel: Kernel) -> Accesses:
     """The accesses of every instruction; linear in operands."""
-    cells = Cells()
+    cells = Cells(uniform_words=bool(kernel.machine_code))
     written, read = [], []
     guards: list[tuple[int, bool] | None] = []
     for instruction in kernel.instructions():

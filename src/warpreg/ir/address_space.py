@@ -8,6 +8,10 @@ from __future__ import annotations
 SHARED_WINDOW = 0x0100_0000
 """Generic address of the first byte of the block's shared memory."""
 
+HIGH_SHARED_WINDOW = 0xFFFF << 32
+"""The same in machine code for sm_90, which forms generic addresses of shared memory from an upper half (SR_SWINHI) and
+the offset."""
+
 LOCAL_WINDOW = 0x0200_0000
 """Generic address of the first byte of the thread's local memory."""
 

@@ -103,8 +103,10 @@ def _modified(operand: Modified, type_: Type) -> Operand:
     inner = operand.operand
     if not isinstance(inner, Immediate):
         return replace(operand, operand=_wide(inner, type_))
-    sign = SIGN_BITS.get(type_.name, 0) if operand.negated else 0
-    return Immediate(sign if sign else -1 if operand.inverted else 0)
+    if type_.name in SIGN_BITS:
+        bits = SIGN_BITS[type_.name] if operand.negated else 0
+        return Immediate(bits, "int" if type_.lanes > 1 else type_.name)
+    return Immediate(-1 if operand.inverted else 0)
 
 
 def _constant(operand: Immediate, type_: Type) -> Operand:

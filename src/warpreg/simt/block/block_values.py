@@ -7,6 +7,7 @@ from typing import Any
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir import opcodes
+from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.source_modifiers import modified
@@ -67,6 +68,8 @@ CONSTANT_SPECIALS = {
     **{f"%cluster_nctaid.{axis}": 1 for axis in AXES},
     **{f"%{name}.w": 0 for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid")},
     **{f"%cluster_{name}.w": 0 for name in ("ctaid", "nctaid")},
+    "SR_CgaCtaId": 0,
+    "SR_SWINHI": HIGH_SHARED_WINDOW >> 32,
     "%clock_hi": 0,
     "%globaltimer_hi": 0,
     "%current_graph_exec": 0,
@@ -168,7 +171,7 @@ class BlockValues:
     def flush(self, kept: frozenset[Cell]) -> None:
         """Store the written cells that are in ``kept``; inactive lanes keep their value in memory.
 
-        With all lanes active, the value is stored as it is.
+        With all lanes active, and in a uniform cell, the value is stored as it is.
         """
         vectors = []
         for cell in self._dirty:
@@ -176,7 +179,10 @@ class BlockValues:
                 address, value = self._place(cell), self._values[cell]
                 if cell in self.blind:
                     value = Value(self.code, nans.bare(value.llvm))
-                if cell.bits == 1:
+                if cell.is_uniform:
+                    stored = value.bitcast(I32) if cell.bits == 1 else value
+                    address.store(stored, align=4 if cell.bits == 1 else 64)
+                elif cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
                 else:

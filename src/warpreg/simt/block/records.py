@@ -93,7 +93,7 @@ class Slot(enum.IntEnum):
     RECORD = 323  # address of the running warp's record
     LOOK_AT = 324  # value of EXECUTED before which a warp may enter a block without other checks
     STEPS = 325  # addresses of the driver's steps (`Step`)
-    COUNT = 332
+    COUNT = 337
 
 
 class Warp(enum.IntEnum):
@@ -108,7 +108,30 @@ class Warp(enum.IntEnum):
     BARRIER_MASK = 36
     REGISTERS = 40  # 64 bits: address of the warp's registers
     BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
+    GATHERED = 56  # machine code: lanes that wait for the others of their warp at a barrier of the thread block
+    BLOCKED = 60  # machine code: one bit per convergence barrier at which lanes wait, and `WARP_SYNC`
     STACK = 64
+    MASKS = STACK + 256 * 16  # machine code: lanes that take part in each of the 16 convergence barriers, then those
+    WAITING = MASKS + 64  # that wait at each, and in WARPSYNC
+    PLACES = WAITING + 128  # the block at whose end each lane waits
+    WANTED = PLACES + 128  # the lanes for which each lane waits in WARPSYNC
+    NUMBER = WANTED + 128  # 64 bits: barrier of the thread block at which the lanes in GATHERED wait, as Slot.BARRIER
+    THREADS = NUMBER + 8  # 64 bits: likewise, as Slot.BARRIER_THREADS
+    REDUCTION = THREADS + 8  # what BAR.RED computes (`Reduction`), the threads whose predicate held, and all that came
+    REDUCED_COUNT = REDUCTION + 4
+    REDUCED_THREADS = REDUCTION + 8
+
+
+WARP_SYNC = 16
+"""The place of WARPSYNC after the 16 convergence barriers."""
+
+
+class Reduction(enum.IntEnum):
+    """What BAR.RED computes over the threads of a block."""
+
+    POPC = 0
+    AND = 1
+    OR = 2
 
 
 STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
@@ -116,7 +139,7 @@ STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
-WARP_BYTES = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
+WARP_BYTES = Warp.MASKS + 512
 
 
 class BlockField(enum.IntEnum):
@@ -144,6 +167,11 @@ class BlockKind(enum.IntEnum):
     BARRIER = 4
     INDIRECT = 5
     SERVICE = 6
+    CONVERGE = 7  # the rest in machine code only: BSYNC
+    BREAK = 8
+    SYNC = 9  # WARPSYNC
+    RESUME = 10  # a barrier's mask was written from a register
+    YIELD = 11
 
 
 class Step(enum.IntEnum):
@@ -156,6 +184,10 @@ class Step(enum.IntEnum):
     STOP = 4  # host services and indirect branches
     NEXT = 5  # go on with the next warp
     ENDED = 6  # all lanes have exited
+    CONVERGE = 7  # machine code only: wait at a convergence barrier
+    CHANGED = 8  # fewer lanes take part in a convergence barrier
+    SYNC = 9  # wait in WARPSYNC
+    REST = 10  # let other lanes run
 
 
 class SiteField(enum.IntEnum):
@@ -203,6 +235,7 @@ class Fault(enum.IntEnum):
     OUTSIDE_SURFACE = 9
     BRANCH_INDEX = 10
     UNANSWERED = 11  # wait for an mbarrier that nothing completes
+    STRANDED = 13  # lanes wait for others of their warp that never come
     TAINTED = 12  # read of an operand from a location that need not hold it
 
 

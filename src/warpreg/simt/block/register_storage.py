@@ -26,10 +26,13 @@ THREAD_INDEX_BYTES = 3 * 128
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """``bits`` per lane (1 for predicates) at byte ``offset`` of the warp's register memory."""
+    """``bits`` per lane (1 for predicates) at byte ``offset`` of the warp's register memory.
+
+    ``is_uniform``: it belongs to the warp, so that all lanes hold the same value, active or not."""
 
     offset: int
     bits: int
+    is_uniform: bool = False
 
 
 Group = tuple[Register, tuple[int, ...]]
@@ -68,7 +71,7 @@ def assign(kernel: Kernel, contents: bool = False) -> Storage:
     instructions = list(kernel.instructions())
     written = [_grouped(i.defined, numbers, cells) for i, numbers in zip(instructions, webs.written, strict=True)]
     read = [_grouped(i.used, numbers, cells) for i, numbers in zip(instructions, webs.read, strict=True)]
-    allocator = _Allocator(_always_paired([*written, *read]))
+    allocator = _Allocator(_always_paired([*written, *read]), bool(kernel.machine_code))
     placed = [(allocator.place(w), allocator.place(r)) for w, r in zip(written, read, strict=True)]
     end = (allocator.end + 63) // 64 * 64
     kept = _contents(kernel, end) if contents else {}
@@ -94,7 +97,10 @@ def _contents(kernel: Kernel, first: int) -> dict[int, Cell]:
 
 @dataclass
 class _Allocator:
+    """``warp_wide``: uniform registers are those of machine code, one per warp."""
+
     paired: frozenset[tuple[int, ...]]
+    warp_wide: bool = False
     end: int = CARRY_CELL.offset + PREDICATE_BYTES
     cells: dict[tuple[int, ...], Cell] = field(default_factory=dict)
 
@@ -102,16 +108,17 @@ class _Allocator:
         """The cell of each word of the registers, in order."""
         placed: list[Cell] = []
         for register, web in groups:
+            uniform = self.warp_wide and register.is_uniform
             if web in self.paired:
-                placed += [self._cell(web, 64)] * 2
+                placed += [self._cell(web, 64, uniform)] * 2
             else:
                 bits = 32 if len(web) > 1 else _container_bits(register)
-                placed += [self._cell((w,), bits) for w in web]
+                placed += [self._cell((w,), bits, uniform) for w in web]
         return tuple(placed)
 
-    def _cell(self, web: tuple[int, ...], bits: int) -> Cell:
+    def _cell(self, web: tuple[int, ...], bits: int, uniform: bool) -> Cell:
         if web not in self.cells:
-            self.cells[web] = Cell(self.end, bits)
+            self.cells[web] = Cell(self.end, bits, uniform)
             self.end += PREDICATE_BYTES if bits == 1 else max(64, 4 * bits)
         return self.cells[web]
 

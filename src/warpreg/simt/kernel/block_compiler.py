@@ -12,7 +12,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from warpreg.analysis.accesses import accesses
+from warpreg.analysis.accesses import Cells, accesses
 from warpreg.codegen.build.calls import Call
 from warpreg.codegen.build.services import reason
 from warpreg.ir import opcodes
@@ -29,6 +29,7 @@ from warpreg.simt.block.running import Running
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
+from warpreg.simt.kernel import machine_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
@@ -71,6 +72,9 @@ class BlockCompiler:
         """The cells that only instructions read which do not observe the bits of a NaN."""
         blind, seen = set[Cell](), set[Cell]()
         for pc, instruction in enumerate(self.kernel.instructions()):
+            if self.kernel.machine_code and instruction.opcode in machine_instructions.HANDLED:
+                seen.update(self.storage.read[pc])
+                continue
             signature, cells = opcodes.form(instruction).signature, iter(self.cells_of_sources(instruction, pc))
             for operand, type_ in zip(opcodes.flattened(instruction.sources), signature.sources, strict=True):
                 if not any(registers_of(operand)):
@@ -103,7 +107,7 @@ class BlockCompiler:
         count, sites = len(block.instructions), len(self.sites.sites)
         for start in range(0, max(count, 1), SEGMENT):
             end = min(start + SEGMENT, count)
-            body = _Body(self, running.function(self.module, self._name(block, start)))
+            body = Body(self, running.function(self.module, self._name(block, start)))
             loop = self._loop(body.values, block, first_pc) if count <= SEGMENT else None
             for i in range(start, end):
                 body.emit(block.instructions[i], first_pc + i)
@@ -138,15 +142,15 @@ class BlockCompiler:
 
     def successors(self, pc: int) -> tuple[int, ...]:
         """The successors of the block that contains ``pc``."""
-        return self.kernel.blocks[self._block_of(pc)].successors
+        return self.kernel.blocks[self.block_of(pc)].successors
 
-    def _block_of(self, pc: int) -> int:
+    def block_of(self, pc: int) -> int:
         return bisect.bisect_right(self.kernel.first_pcs(), pc) - 1
 
     def define_resume(self, instruction: Instruction, pc: int) -> None:
         """Define the function that returns the result of a ``bar.red`` or host service to a warp."""
-        block = self._block_of(pc)
-        body = _Body(self, Code(self.module, f"resume_{block}", I32, RESUME))
+        block = self.block_of(pc)
+        body = Body(self, Code(self.module, f"resume_{block}", I32, RESUME))
         body.resume(instruction, pc)
         body.values.flush(frozenset(self.storage.written[pc]))
         body.code.ret(body.values.mask)
@@ -175,7 +179,7 @@ class _Context:
         self._values.set(CARRY_CELL, self._guard.select(flag, self._values.get(CARRY_CELL)) if self._guard else flag)
 
 
-class _Body:
+class Body:
     """One native function during its compilation."""
 
     def __init__(self, compiler: BlockCompiler, code: Code) -> None:
@@ -184,6 +188,7 @@ class _Body:
         self.values = BlockValues(code, compiler.symbols, compiler.blind_cells)
         self.launch = self.values.launch
         self.taken = self.values.mask
+        self.state = Running.of(code) if code.arguments[3:] else None
         self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
         self.form: opcodes.Form
         """Its value for the current instruction."""
@@ -200,11 +205,19 @@ class _Body:
         for bad, number in code.wrong_reads(lanes):
             with self.code.if_(bad != 0, likely=False):
                 site = self.compiler.sites.site(pc, instruction.guard is not None)
-                self._fault(Fault.TAINTED, site, self._first(bad), number)
+                self.fault(Fault.TAINTED, site, self.first(bad), number)
         self._execute(instruction, pc)
         code.leave(lanes)
 
+    @property
+    def numbering(self) -> Cells:
+        """The numbers of the kernel's cells."""
+        return accesses(self.compiler.kernel).cells
+
     def _execute(self, instruction: Instruction, pc: int) -> None:
+        if self.compiler.kernel.machine_code and instruction.opcode in machine_instructions.HANDLED:
+            machine_instructions.emit(self, instruction, pc)
+            return
         row, self.form = opcodes.resolve(instruction)
         opcode = instruction.opcode
         if opcode in BRANCHES | EXITS or opcode == "brkpt":
@@ -287,6 +300,8 @@ class _Body:
             if self.widths and target[0].bits > 1:
                 (register,) = registers_of(operand)
                 self.widths.record(numbering.of(register), result, type_.is_signed, guard)
+            if target[0].is_uniform and not all(cell.is_uniform for cell in self.compiler.storage.read[pc]):
+                result = result.lane(self.first(self.values.mask)).splat()
             self.values.write(target, result, type_.is_signed, guard)
 
     def _branch_or_exit(self, instruction: Instruction, pc: int) -> None:
@@ -294,11 +309,16 @@ class _Body:
         if instruction.opcode == "brx":
             self._indirect(instruction, pc)
         elif instruction.opcode in ("trap", "brkpt"):
-            site = self.compiler.sites.site(pc, instruction.guard is not None)
-            with self.code.if_(self.taken != 0):
-                self._fault(Fault.TRAP, site, self._first(self.taken), self.code.const(I64, 0))
+            self.trap(instruction, pc)
 
-    def _fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
+    def trap(self, instruction: Instruction, pc: int) -> None:
+        """End the launch if a lane gets here."""
+        self.taken = self.lanes_of_guard(instruction, pc)
+        site = self.compiler.sites.site(pc, instruction.guard is not None)
+        with self.code.if_(self.taken != 0):
+            self.fault(Fault.TRAP, site, self.first(self.taken), self.code.const(I64, 0))
+
+    def fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
         """Store a fault in the launch record unless it already has one."""
         with self.code.if_(slot(self.code, self.launch, Slot.FAULT) == 0):
             set_slot(self.launch, Slot.FAULT, self.code.const(I64, fault))
@@ -316,7 +336,7 @@ class _Body:
         if instruction.has_result:
             self.compiler.define_resume(instruction, pc)
 
-    def _first(self, mask: Value) -> Value:
+    def first(self, mask: Value) -> Value:
         """The lowest lane of a mask; 0 if it is empty."""
         return self.code.intrinsic("llvm.cttz.i32", I32, [mask, self.code.const(I1, 0)]) & (LANES - 1)
 
@@ -330,8 +350,8 @@ class _Body:
         *others, last = self.compiler.successors(pc)
         beyond = (index > len(others)).bitcast(I32) & self.taken
         with self.code.if_(beyond != 0, likely=False):
-            lane = self._first(beyond)
-            self._fault(Fault.BRANCH_INDEX, self.compiler.sites.site(pc, False), lane, index.lane(lane).zext(I64))
+            lane = self.first(beyond)
+            self.fault(Fault.BRANCH_INDEX, self.compiler.sites.site(pc, False), lane, index.lane(lane).zext(I64))
         target = self.code.const(lanes_of(I32), last)
         for position, block in enumerate(others):
             target = (index == position).select(block, target)
@@ -341,7 +361,7 @@ class _Body:
         """Store number and thread count of the barrier, and the contributions to ``bar.red``, in the launch record."""
         self.taken = self.lanes_of_guard(instruction, pc)
         numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
-        first = self._first(self.taken)
+        first = self.first(self.taken)
         values = [self.values.operand(o, t, c, instruction).lane(first).zext(I64) for o, t, c in numbers]
         arrive = "arrive" in instruction.modifiers
         set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
@@ -368,7 +388,7 @@ class _Body:
             self._write(instruction, pc, [self.values.resized(results, kind.bits, signed=False)])
             return
         number = self.values.operand(*self._sources(instruction, pc)[0], instruction)
-        barrier = number.lane(self._first(self.lanes_of_guard(instruction, pc))).zext(I64)
+        barrier = number.lane(self.first(self.lanes_of_guard(instruction, pc))).zext(I64)
         field = self.launch + (barrier & 15) * 8
         count = (field + Slot.REDUCED_COUNT * 8).load(I64)
         if "popc" in instruction.modifiers:

@@ -16,6 +16,7 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.block.running import Running
 from warpreg.simt.kernel.block_ends import Ends
+from warpreg.simt.kernel.machine_instructions import HANDLED
 from warpreg.simt.lanes import nans
 from warpreg.simt.llvm.emitter import I32, MASK, Code, Value
 from warpreg.simt.memory.instructions import MEMORY
@@ -23,7 +24,9 @@ from warpreg.simt.tensor.async_copy import ASYNCHRONOUS
 from warpreg.simt.tensor.instructions import MATRIX
 from warpreg.simt.texture.instructions import TEXTURE
 
-OTHERS = MEMORY | MATRIX | TEXTURE | ASYNCHRONOUS | BARRIERS | EXITS | SERVICES | {"brkpt", "addc", "subc", "madc"}
+OTHERS = (
+    MEMORY | MATRIX | TEXTURE | ASYNCHRONOUS | BARRIERS | EXITS | SERVICES | {"brkpt", "addc", "subc", "madc"}
+) | (HANDLED - {"BRA", "NOP"})
 
 
 def is_arithmetic(instructions: Sequence[Instruction]) -> bool:

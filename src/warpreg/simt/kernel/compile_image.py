@@ -14,6 +14,7 @@ from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.kernel.block_compiler import BlockCompiler
 from warpreg.simt.kernel.block_ends import End, Ends
+from warpreg.simt.kernel.group_ends import GroupEnds, machine_ends
 from warpreg.simt.kernel.native_kernel import Image, Record
 from warpreg.simt.kernel.polling import waits
 from warpreg.simt.llvm import object_code
@@ -32,7 +33,8 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     numbers = {n: i for i, n in enumerate(symbols)}
     specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
     reads_clock = bool(specials & CLOCKS)
-    ends = Ends(ends_of(kernel), record.path, record.watch, reads_clock, kernel.is_cooperative)
+    kind, found = (GroupEnds, machine_ends) if kernel.machine_code else (Ends, ends_of)
+    ends = kind(found(kernel), record.path, record.watch, reads_clock, kernel.is_cooperative)
     compiler = BlockCompiler(module, kernel, cells, numbers, sites, ends, record.widths, taints)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)

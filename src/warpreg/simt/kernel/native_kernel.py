@@ -125,9 +125,14 @@ def load(image: Image, record: Record) -> NativeKernel:
         block_table=_block_table(image, library),
         helpers=np.array([address for _, address in operations] or [0], np.uint64),
         run=driver.address("run"),
-        steps=tuple(driver.address(step.name.lower()) for step in Step),
+        steps=tuple(driver.address(step.name.lower()) for step in _steps(image)),
         libraries=(library, driver, *(library for library, _ in operations)),
     )
+
+
+def _steps(image: Image) -> list[Step]:
+    """The steps of the driver that an image needs."""
+    return [step for step in Step if image.kernel.machine_code or step <= Step.ENDED]
 
 
 def _operation(operation: NativeOperation) -> tuple[object_code.Library, int]:
@@ -143,6 +148,7 @@ def _driver(record: Record, image: Image) -> object_code.Library:
         keep_clock=image.reads_clock,
         yields=image.waits,
         side_by_side=image.is_cooperative,
+        groups=bool(image.kernel.machine_code),
     )
     return object_code.cached_library(repr(driver), driver.module)
 

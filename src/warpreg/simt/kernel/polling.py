@@ -11,8 +11,10 @@ PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param
 
 def polls(instruction: Instruction, cooperative: bool) -> bool:
     """Whether a warp may wait for another warp with this load, so that its turn should end; in a ``cooperative`` kernel
-    also for a warp of another thread block.
+    also for a warp of another thread block.  In machine code, ``.STRONG`` is what remains of the order of a load.
     """
+    if instruction.opcode in ("LD", "LDG"):
+        return "STRONG" in instruction.modifiers
     if instruction.opcode != "ld":
         return False
     across = not POLLING.isdisjoint(instruction.modifiers) and PRIVATE.isdisjoint(instruction.modifiers)

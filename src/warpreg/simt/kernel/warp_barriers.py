@@ -10,8 +10,9 @@ from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 
 
-def define_release(module: Any) -> Any:
-    """``release(launch, barrier)``: release every warp at a barrier whose count is complete."""
+def define_release(module: Any, notes: bool = False) -> Any:
+    """``release(launch, barrier)``: release every warp at a barrier whose count is complete; ``notes``: what they have
+    reduced is noted in their records."""
     code = Code(module, "release", ir.VoidType(), [I64, I64])
     launch, barrier = code.arguments
     code.function.linkage = "internal"
@@ -28,7 +29,15 @@ def define_release(module: Any) -> Any:
     reduced = (launch + barrier * 8 + Slot.REDUCED_THREADS * 8).load(I64) != 0
     with code.if_(reduced, likely=False), code.each_set_bit(waiting.trunc(I32)) as warp:
         index = warp.zext(I64)
-        _resume(code, launch, warp_record(code, launch, index), index)
+        record = warp_record(code, launch, index)
+        if notes:
+            for field, first in (
+                (Warp.REDUCED_COUNT, Slot.REDUCED_COUNT),
+                (Warp.REDUCED_THREADS, Slot.REDUCED_THREADS),
+            ):
+                (record + field).store((launch + barrier * 8 + first * 8).load(I64).trunc(I32))
+        else:
+            _resume(code, launch, record, index)
     for first in (Slot.REDUCED_COUNT, Slot.REDUCED_THREADS):
         (launch + barrier * 8 + first * 8).store(code.const(I64, 0))
     code.ret()
@@ -43,9 +52,9 @@ def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
         code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
 
 
-def arrive(code: Code, launch: Value, state: WarpState) -> Value:
-    """Arrive at a barrier; bit 32 of the barrier's number states that the warp does not wait (``bar.arrive``).  Returns
-    whether its count is complete."""
+def arrive(code: Code, launch: Value, state: WarpState, block: Value | None = None) -> Value:
+    """Arrive at a barrier that ends ``block``, by default the one that ran; bit 32 of the barrier's number states that
+    the warp does not wait (``bar.arrive``).  Returns whether its count is complete."""
     number = slot(code, launch, Slot.BARRIER)
     barrier = number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
@@ -60,7 +69,7 @@ def arrive(code: Code, launch: Value, state: WarpState) -> Value:
         waits = launch + barrier * 8 + Slot.WAITS * 8
         waits.store(waits.load(I64) | state.bit)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
-        (state.record + Warp.BARRIER_BLOCK).store(state.row(state.running.block))
+        (state.record + Warp.BARRIER_BLOCK).store(state.row(block or state.running.block))
     return count >= _awaited(code, launch, barrier)
 
 

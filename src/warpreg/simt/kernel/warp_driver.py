@@ -13,7 +13,7 @@ from typing import Any
 
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, Slot, Stop, Warp, set_slot, slot
-from warpreg.simt.kernel import warp_steps
+from warpreg.simt.kernel import warp_groups, warp_steps
 from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
@@ -34,7 +34,7 @@ class Driver(Options):
     def module(self) -> str:
         """LLVM IR that defines ``run(launch record) -> Stop`` and the steps to which blocks jump (`Step`)."""
         module = ir.Module("driver")
-        warp_steps.define(module, self)
+        (warp_groups if self.groups else warp_steps).define(module, self)
         _run(module, _run_warp(module, self), self)
         return str(module)
 

@@ -33,7 +33,8 @@ class Options:
 
     Record the path; check buffers of other streams that blocks fill; depth of a warp's reconvergence stack; store the
     count of warp-instructions where blocks can read it; end a turn if a block requests it; return to Python
-    (`Stop.YIELDED`) after a round of the thread block's warps in which one yielded.
+    (`Stop.YIELDED`) after a round of the thread block's warps in which one yielded; the lanes of a warp form groups, as
+    in machine code (`warp_groups`).
     """
 
     record_path: bool
@@ -42,6 +43,7 @@ class Options:
     keep_clock: bool
     yields: bool
     side_by_side: bool = False
+    groups: bool = False
 
 
 def define_leave(module: Any, stop: Stop, options: Options) -> None:
@@ -126,9 +128,9 @@ class WarpState:
 
     def leave(self, stop: Stop) -> None:
         """Return from the driver (`define_leave`)."""
-        self.code.jump(running.declared(self.code.module, _leave_name(stop)), self._handed_on().arguments)
+        self.code.jump(running.declared(self.code.module, _leave_name(stop)), self.handed_on().arguments)
 
-    def _handed_on(self) -> Running:
+    def handed_on(self) -> Running:
         """The state for a step that enters the block or leaves; ``mask`` is that of the last visit."""
         region_ = region(self.reconvergence.get(), self.alive.get())
         return replace(self.running, region=region_, top=self.top.get(), lanes=self.mask.get(), block=self.block.get())
@@ -187,7 +189,7 @@ class WarpState:
         """Enter the block, if no limit can be reached, or else by the step ``enter``."""
         limit = slot(self.code, self.launch, Slot.LOOK_AT)
         with self.code.if_(self.running.executed >= limit, likely=False):
-            self.code.jump(running.declared(self.code.module, ENTER), self._handed_on().arguments)
+            self.code.jump(running.declared(self.code.module, ENTER), self.handed_on().arguments)
         for field, end in self.options.watch:
             full = slot(self.code, self.launch, field) > slot(self.code, self.launch, end)
             with self.code.if_(full, likely=False):
@@ -229,6 +231,7 @@ class WarpState:
         with code.if_(executed >= pause):
             self.leave(Stop.PAUSED)
         with code.if_(executed >= turn):
+            self.before_end_of_turn()
             self.leave(Stop.FINISHED)
         look = (pause < turn).select(pause, turn)
         if self.options.record_path:
@@ -238,6 +241,9 @@ class WarpState:
             full = executed + ((limit - path) >> 5) + 1
             look = (full < look).select(full, look)
         set_slot(launch, Slot.LOOK_AT, look)
+
+    def before_end_of_turn(self) -> None:
+        """What a turn ends with at its limit."""
 
     def _recorded(self, block: Value, mask: Value) -> Value:
         """Record a visit; returns the next position."""

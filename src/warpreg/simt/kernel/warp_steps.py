@@ -36,9 +36,9 @@ def define(module: Any, options: Options) -> None:
         Step.BARRIER.name.lower(): _barrier,
         Step.STOP.name.lower(): _stop,
         COMPLETED: lambda state: _completed(state, release),
-        Step.NEXT.name.lower(): lambda state: _end_turn(state, is_over=True),
-        ENDED: _ended,
-        FREED: lambda state: _freed(state, release),
+        Step.NEXT.name.lower(): lambda state: end_turn(state, is_over=True),
+        ENDED: ended,
+        FREED: lambda state: freed(state, release),
     }
     checked = {step.name.lower() for step in Step if step not in (Step.NEXT, Step.ENDED)}
     for name, body in bodies.items():
@@ -77,7 +77,7 @@ def _jump(state: WarpState, name: str) -> None:
     state.code.jump(running.declared(state.code.module, name), state.running.arguments)
 
 
-def _ended(state: WarpState) -> None:
+def ended(state: WarpState) -> None:
     """All lanes have exited."""
     code, launch = state.code, state.launch
     set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
@@ -85,19 +85,19 @@ def _ended(state: WarpState) -> None:
     set_slot(launch, Slot.READY, state.ready.get())
     with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
         _jump(state, FREED)
-    _end_turn(state, is_over=True)
+    end_turn(state, is_over=True)
 
 
-def _freed(state: WarpState, release: Any) -> None:
+def freed(state: WarpState, release: Any) -> None:
     """Release the warps that waited only for one that has ended."""
     code, launch = state.code, state.launch
     with code.each_set_bit(slot(code, launch, Slot.PENDING).trunc(I32)) as barrier:
         code.call(release, [launch, barrier.zext(I64)])
     state.ready.set(slot(code, launch, Slot.READY))
-    _end_turn(state, is_over=True)
+    end_turn(state, is_over=True)
 
 
-def _end_turn(state: WarpState, is_over: bool = False) -> None:
+def end_turn(state: WarpState, is_over: bool = False) -> None:
     """Go on with the next warp that can run, or return from the driver if there is none; ``is_over``: this warp has
     ended, or its state is in its record."""
     code, launch, executed = state.code, state.launch, state.running.executed
@@ -168,7 +168,7 @@ def _wait(state: WarpState) -> None:
     state.block.set((state.row(state.running.block) + BlockField.FALL_THROUGH).load(I32))
     state.reconverge()
     with code.if_((lanes != 0) & (state.ready.get() != state.bit), likely=True):
-        _end_turn(state)
+        end_turn(state)
 
 
 def _stop(state: WarpState) -> None:

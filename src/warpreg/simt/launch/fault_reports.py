@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, Fault, Slot, Warp
+from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, WARP_SYNC, Fault, Slot, Warp
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.launch.faults import (
     DeadlockError,
@@ -59,6 +59,8 @@ class Report:
                 f"{self._kernel_and_block()}, warp {warp}: more than {STACK_ENTRIES} diverged parts "
                 f"at block '{self._label(warp)}'"
             )
+        if fault is Fault.STRANDED:
+            return self._stranded(warp)
         site = (int(self.launch[Slot.FAULT_SITE]) - self.sites.ctypes.data) // SITE_BYTES
         instruction = list(self.kernel.instructions())[self.native.image.sites[site][0]]
         thread = self.thread(warp, int(self.launch[Slot.FAULT_LANE]))
@@ -110,6 +112,16 @@ class Report:
                 where = f" ({location})" if location else ""
                 waiting.append(f"warp {warp} waits at barrier {at[0]}{where}")
         return DeadlockError(f"{self._kernel_and_block()}: barrier deadlock: {'; '.join(waiting)}")
+
+    def _stranded(self, warp: int) -> DeadlockError:
+        """An error for lanes that wait for others of their warp which never come."""
+        row = self.warp_records[warp]
+        waiting = row[Warp.WAITING // 4 :][: WARP_SYNC + 1]
+        lanes = int(np.bitwise_or.reduce(waiting))
+        lane = (lanes & -lanes).bit_length() - 1
+        instruction = self.kernel.blocks[int(row[Warp.PLACES // 4 + lane])].instructions[-1]
+        where = place(self.kernel.name, self.thread_block(), self.thread(warp, lane), instruction)
+        return DeadlockError(f"{where}: deadlock: other threads of its warp, for which it waits here, never come")
 
     def grid_deadlock(self, waiting: int, count: int) -> DeadlockError:
         """An error for thread blocks that wait for the whole grid and cannot continue."""

@@ -18,6 +18,7 @@ from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import MAX_WARPS, Slot, Stop
 from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch import side_by_side
+from warpreg.simt.launch.constant_bank import write_launch_words
 from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.host_services import Services
@@ -114,6 +115,8 @@ class LaunchRun:
         self.launch, self.registers, self.sites = self.own.launch, self.own.registers, self.own.sites
         self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local
         linked.packer.pack(self.memory, textures, self.arguments, self.own.parameters)
+        if self.kernel.machine_code:
+            write_launch_words(self.own.parameters, block, grid, self.local_bytes)
         if linked.copy is not None:
             self.memory.bytes_at(linked.copy.address, self.own.parameters.size)[:] = self.own.parameters
         self.buffers, self.textures = self.memory.table(), textures.table()

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.kernel import RESERVED_SHARED_BYTES
+from warpreg.codegen.build.address_layout import align
+from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel
+from warpreg.simt.launch.constant_bank import LEAST_BYTES
 
 SLICE = 200_000
 """Warp-instructions of a warp's turn before the next warp of the thread block runs."""
@@ -57,7 +59,7 @@ class LaunchMemory:
         self.local = _aligned(shape.warps * 32 * shape.local_bytes)
         self.sites = native.unused_sites.copy()
         self.visits = np.zeros(max(1, len(native.kernel.blocks)), np.uint64)
-        self.parameters = np.zeros(max(8, native.kernel.parameter_bytes), np.uint8)
+        self.parameters = np.zeros(_parameter_bytes(native.kernel), np.uint8)
         self.address = self.launch.ctypes.data
         """The host address of the launch record."""
         self._fill()
@@ -123,6 +125,13 @@ class LaunchMemory:
             (Slot.PARAMETERS, self.parameters),
         ):
             launch[field] = array.ctypes.data
+
+
+def _parameter_bytes(kernel: Kernel) -> int:
+    """Bytes of constant bank 0; whole words in machine code, whose launch writes some."""
+    if not kernel.machine_code:
+        return max(8, kernel.parameter_bytes)
+    return align(max(LEAST_BYTES, kernel.parameter_bytes), 4)
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
@@ -51,18 +52,16 @@ def few_guards(kernel: Kernel) -> bool:
 
     In a kernel with dozens of them, the branches cost more than the calls.
     """
-    return sum(i.opcode in ("ld", "st") and i.guard is not None for i in kernel.instructions()) <= MOST_GUARDS
+    guarded = (memory_form(i) for i in kernel.instructions() if i.guard is not None and i.opcode != "ldu")
+    return sum(form is not None and not form.is_atomic for form in guarded) <= MOST_GUARDS
 
 
 def _address_register(instruction: Instruction) -> str:
     """The address register of a scalar load or store of global or shared memory; empty for anything else."""
-    spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
-    if (
-        instruction.guard
-        or instruction.opcode not in ("ld", "st")
-        or not spaces & {"global", "shared"}
-        or spaces & {"v2", "v4", "v8"}
-    ):
+    form = memory_form(instruction)
+    if not form or instruction.guard or instruction.opcode == "ldu" or form.is_atomic:
+        return ""
+    if form.space not in ("global", "shared") or form.count > (2 if instruction.opcode.isupper() else 1):
         return ""
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
     return address.base.name if isinstance(address.base, Register) else ""

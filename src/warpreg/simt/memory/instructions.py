@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.memory_access import ATOMICS as ATOMICS
+from warpreg.ir.memory_access import SPACES, memory_form
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.simt.block.block_values import BlockValues
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation, Sites
 
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
-SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
-"""Maps the state space of an instruction to that of the operation."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -36,13 +36,14 @@ class MemoryAccess:
         self.instruction = instruction
         self.pc = pc
         self.code = values.code
+        self.form = memory_form(instruction)
         named = [SPACES[m.split("::")[0]] for m in instruction.modifiers if m.split("::")[0] in SPACES]
-        self.space = named[0] if named else "generic"
+        self.space = self.form.space if self.form else named[0] if named else "generic"
 
     @property
     def type(self) -> Type:
         """The type of an element."""
-        return self.instruction.types[-1]
+        return self.form.type if self.form else self.instruction.types[-1]
 
     def new_site(self) -> Value:
         """The address of a new site record for the instruction."""
@@ -103,7 +104,7 @@ class MemoryAccess:
             return self._parameter(operand)
         base = self._base(operand, cells)
         site, given = self.new_site(), self.operands(rest)
-        count, atomic = elements(self.instruction), self.instruction.opcode in ("atom", "red")
+        count, atomic = elements(self.instruction), self.form is not None and self.form.is_atomic
         if self.pc in self.sites.inline:
             return self._inline(base, operand.offset, site, mask, given)
         address = base + operand.offset % (1 << base.type.element.width) if operand.offset else base
@@ -171,9 +172,9 @@ class MemoryAccess:
 
     def _atomic(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """An atomic operation, or one for each element of a vector."""
-        names = [m for m in self.instruction.modifiers if m in ATOMICS]
-        returns = self.instruction.opcode == "atom"
-        action, count = f"{names[-1]}.{self.type}", elements(self.instruction)
+        assert self.form is not None
+        returns = self.form.action == "atomic"
+        action, count = f"{self.form.operation}.{self.type}", self.form.count
         before = []
         for element in range(count):
             first = element == 0
@@ -198,6 +199,9 @@ class MemoryAccess:
 
 def elements(instruction: Instruction) -> int:
     """Elements of the vector that each lane loads or stores; 1 for a scalar."""
+    form = memory_form(instruction)
+    if form:
+        return form.count
     return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
 
 
@@ -210,7 +214,5 @@ def alignment(instruction: Instruction) -> int:
     if instruction.opcode == "cp":
         small = instruction.operands[2] if "bulk" not in instruction.modifiers else None
         return small.value if isinstance(small, Immediate) else 16
-    return instruction.types[-1].bytes * elements(instruction)
-
-
-ATOMICS = frozenset("add and or xor exch cas min max inc dec".split())
+    form = memory_form(instruction)
+    return form.bytes if form else instruction.types[-1].bytes * elements(instruction)

@@ -38,7 +38,8 @@ class Operation:
     ``const`` (in global memory: only the buffers of constants may be accessed), ``shared``, ``local`` or ``generic``;
     ``size`` the bytes of one lane; ``record``: record addresses.  ``alignment`` is the required alignment if larger
     than ``size``, as for a vector; that many bytes must be in bounds.  ``window`` is added to the address in a fault
-    report.  ``returns``: an atomic returns the old values.
+    report.  ``returns``: an atomic returns the old values.  ``shared_window`` is where generic addresses of shared
+    memory begin.
     """
 
     action: str
@@ -48,13 +49,15 @@ class Operation:
     alignment: int = 0
     window: int = 0
     returns: bool = True
+    shared_window: int = SHARED_WINDOW
 
     @property
     def name(self) -> str:
         aligned = f"_aligned_{self.alignment}" if self.alignment else ""
         silent = "" if self.returns else "_silent"
         recorded = "_recorded" if self.record else ""
-        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}"
+        high = "" if self.shared_window == SHARED_WINDOW else f"_{self.shared_window:x}"
+        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}{high}"
 
     @property
     def in_global_memory(self) -> bool:
@@ -356,11 +359,11 @@ def _generic(
     code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value, values: list[Value]
 ) -> Value | None:
     """Access, for each lane, the space whose window contains its address."""
-    shared = _in_window(code, address, SHARED_WINDOW) & mask
+    shared = _in_window(code, address, operation.shared_window) & mask
     local = _in_window(code, address, LOCAL_WINDOW) & mask
     result: Value | None = None
     for space, lanes, window in (
-        ("shared", shared, SHARED_WINDOW),
+        ("shared", shared, operation.shared_window),
         ("local", local, LOCAL_WINDOW),
         ("global", mask & ~(shared | local), 0),
     ):

@@ -1,0 +1,122 @@
+"""How the blocks of machine code end (`warp_groups` describes the rules for lanes that part, wait and meet)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.operands import Immediate, Label, Sink
+from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
+from warpreg.simt.block.running import Running
+from warpreg.simt.kernel.block_ends import End, Ends
+from warpreg.simt.llvm.emitter import I32, Code, Value
+
+KINDS = {
+    "BRA": BlockKind.BRANCH,
+    "JMP": BlockKind.BRANCH,
+    "CALL": BlockKind.BRANCH,
+    "BRX": BlockKind.INDIRECT,
+    "JMX": BlockKind.INDIRECT,
+    "RET": BlockKind.INDIRECT,
+    "EXIT": BlockKind.EXIT,
+    "BSYNC": BlockKind.CONVERGE,
+    "BREAK": BlockKind.BREAK,
+    "WARPSYNC": BlockKind.SYNC,
+    "YIELD": BlockKind.YIELD,
+    "BAR": BlockKind.BARRIER,
+}
+"""How a block ends by its last opcode; a block with another one goes on with the next block."""
+
+
+def machine_ends(kernel: Kernel) -> tuple[End, ...]:
+    """How each block ends; ``meeting`` is the convergence barrier that it names."""
+    numbers = {block.label: block.index for block in kernel.blocks}
+    return tuple(_end(block, numbers) for block in kernel.blocks)
+
+
+def _end(block: Block, numbers: dict[str, int]) -> End:
+    last = block.instructions[-1] if block.instructions else None
+    kind = KINDS.get(last.opcode, BlockKind.GOTO) if last else BlockKind.GOTO
+    after = block.successors[-1] if block.successors else NO_BLOCK
+    target, fall, number = after, after, NO_BLOCK
+    if last and kind is BlockKind.BRANCH:
+        target = numbers[next(o.name for o in last.operands if isinstance(o, Label))]
+        fall = block.index + 1
+        kind = BlockKind.BRANCH if is_conditional(last) else BlockKind.GOTO
+    elif last and kind is BlockKind.INDIRECT:
+        fall = block.index + 1 if last.guard else NO_BLOCK
+    elif last and kind is BlockKind.EXIT:
+        kind = BlockKind.GUARDED_EXIT if is_conditional(last) else BlockKind.EXIT
+    elif last and kind in (BlockKind.CONVERGE, BlockKind.BREAK):
+        number = convergence_barrier(last)
+    barrier = _barrier(last) if last and kind is BlockKind.BARRIER else -1
+    return End(int(kind), target, fall, number, len(block.instructions), False, barrier)
+
+
+def is_conditional(instruction: Instruction) -> bool:
+    """Whether some lanes may not take a branch or exit: it has a guard, a predicate, or asks how lanes run."""
+    asks = "DIV" in instruction.modifiers or "CONV" in instruction.modifiers
+    named = any(r.is_predicate for o in instruction.sources for r in registers_of(o))
+    return instruction.guard is not None or asks or named
+
+
+def convergence_barrier(instruction: Instruction) -> int:
+    """The number of the convergence barrier that an instruction names."""
+    return next(r.index for o in instruction.operands for r in registers_of(o) if r.is_convergence_barrier)
+
+
+def _barrier(last: Instruction) -> int:
+    """The number of the barrier at which the whole thread block waits, where it is known; else -1."""
+    given = [o for o in last.sources if not isinstance(o, Sink)]
+    plain = last.guard is None and "SYNC" in last.modifiers and all(o == Immediate(0) for o in given[1:])
+    number = given[0] if plain and given else None
+    return number.value if isinstance(number, Immediate) and 0 <= number.value < 16 else -1
+
+
+@dataclass(frozen=True)
+class GroupEnds(Ends):
+    """The ends of the blocks of machine code."""
+
+    @property
+    def meetings(self) -> frozenset[int]:
+        """Lanes meet where the code says, not at blocks."""
+        return frozenset()
+
+    def go_on(
+        self, code: Code, state: Running, block: int, taken: Value, faults: bool = False, waits: bool = False
+    ) -> None:
+        """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds, or those that
+        have to wait in WARPSYNC."""
+        end = self.ends[block]
+        if end.kind == BlockKind.CONVERGE:
+            alive = (state.region >> 32).trunc(I32)
+            members = (_record(code, state) + (Warp.MASKS + 4 * end.meeting)).load(I32)
+            with code.if_(((members & alive) == state.mask) & (taken == state.mask), likely=True):
+                self._enter(code, state, end.fall, faults, waits)
+            self._step(code, state, Step.CONVERGE, block, taken)
+        elif end.kind == BlockKind.BREAK:
+            waiting = (_record(code, state) + (Warp.WAITING + 4 * end.meeting)).load(I32)
+            with code.if_(waiting == 0, likely=True):
+                self._enter(code, state, end.fall, faults, waits)
+            self._step(code, state, Step.CHANGED, block, taken)
+        elif end.kind == BlockKind.YIELD:
+            with code.if_(state.top == _record(code, state) + Warp.STACK, likely=True):
+                self._enter(code, state, end.fall, faults, waits)
+            self._step(code, state, Step.REST, block, taken)
+        elif end.kind in (BlockKind.GUARDED_EXIT, BlockKind.SYNC):
+            with code.if_(taken == 0, likely=True):
+                self._enter(code, state, end.fall, faults, waits)
+            self._step(code, state, Step.SYNC if end.kind == BlockKind.SYNC else Step.EXIT, block, taken)
+        else:
+            super().go_on(code, state, block, taken, faults, waits)
+
+    def _wait(self, code: Code, state: Running, block: int, faults: bool) -> None:
+        """Wait at a barrier of the thread block, after the lanes of the warp have gathered."""
+        with code.if_((state.region >> 32).trunc(I32) != state.mask, likely=False):
+            self._step(code, state, Step.BARRIER, block, state.mask)
+        super()._wait(code, state, block, faults)
+
+
+def _record(code: Code, state: Running) -> Value:
+    return slot(code, state.launch, Slot.RECORD)

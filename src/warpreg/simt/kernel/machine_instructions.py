@@ -1,0 +1,289 @@
+"""Instructions of machine code that a block carries out itself: control flow, memory, and what a warp keeps apart from
+its registers.  All others compute (`warpreg.simt.lanes.instructions`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpreg.ir import opcodes
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.memory_access import MACHINE_SPACES, memory_form
+from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
+from warpreg.ir.types import B32, B64, PRED, TYPES, U32, Type
+from warpreg.simt.block.records import Fault, Reduction, Slot, Warp, set_slot, slot
+from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.kernel.group_ends import convergence_barrier
+from warpreg.simt.kernel.polling import polls
+from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.memory.constant_words import indexed_word
+from warpreg.simt.memory.machine_access import MachineAccess, Rows
+
+if TYPE_CHECKING:
+    from warpreg.simt.kernel.block_compiler import Body
+
+NOTHING = frozenset(
+    "NOP ENDCOLLECTIVE DEPBAR LDGDEPBAR MEMBAR ERRBAR CCTL CCTLL NANOSLEEP FENCE WARPSYNC_ALL PMTRIG".split()
+)
+"""Instructions without effect here: one lane after another, memory is always in order."""
+
+CONSTANTS = frozenset({"LDC", "ULDC", "LDCU"})
+NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
+
+HANDLED = (
+    frozenset("BRA JMP CALL BRX JMX RET EXIT BSSY BSYNC BREAK WARPSYNC YIELD BAR BMOV B2R BPT KILL".split())
+    | NOTHING
+    | CONSTANTS
+    | set(MACHINE_SPACES)
+)
+"""Opcodes that `emit` carries out."""
+
+
+def emit(body: Body, instruction: Instruction, pc: int) -> None:
+    """Carry out one instruction.  Raises UnsupportedError for a form that is not known."""
+    opcode = instruction.opcode
+    if opcode in NOTHING:
+        return
+    if opcode in MACHINE_SPACES:
+        _memory(body, instruction, pc)
+    elif opcode in CONSTANTS:
+        _constant(body, instruction, pc)
+    elif opcode in EMITTERS:
+        EMITTERS[opcode](body, instruction, pc)
+    else:
+        _branch(body, instruction, pc)
+
+
+def sources(body: Body, instruction: Instruction, pc: int) -> list[tuple[Operand, Rows]]:
+    """The source operands, each with the cells of its registers."""
+    rows = iter(body.compiler.cells_of_sources(instruction, pc))
+    operands = opcodes.flattened(instruction.sources)
+    return [(operand, [next(rows) for _ in registers_of(operand)]) for operand in operands]
+
+
+def value(body: Body, source: tuple[Operand, Rows], type_: Type, instruction: Instruction) -> Value:
+    """A source operand as 32 lanes."""
+    operand, rows = source
+    return body.values.operand(operand, type_, tuple(cell for row in rows for cell in row), instruction)
+
+
+def targets(body: Body, instruction: Instruction, pc: int) -> list[tuple[Register, tuple[Cell, ...]]]:
+    """The registers that an instruction writes, with their cells, predicates first."""
+    rows = iter(body.compiler.cells_in(body.compiler.storage.written[pc], instruction.results))
+    found = [(o, next(rows)) for o in opcodes.flattened(instruction.results) if isinstance(o, Register)]
+    return sorted(found, key=lambda target: not target[0].is_predicate)
+
+
+def write(
+    body: Body,
+    target: tuple[Register, tuple[Cell, ...]],
+    results: list[Value],
+    guard: Value | None,
+    signed: bool = False,
+) -> None:
+    """Write a register: one value for all of it, or one for each of its words."""
+    register, cells = target
+    apart = tuple(dict.fromkeys(cells))
+    if body.widths and not register.is_predicate:
+        numbers = body.numbering.of(register)
+        parts = [results[0]] if len(results) == 1 else results
+        share = len(numbers) // len(parts)
+        for place, part in enumerate(parts):
+            body.widths.record(numbers[place * share : (place + 1) * share], part, signed, guard)
+    if len(results) == 1:
+        body.values.write(cells, results[0], signed, guard)
+        return
+    for cell, result in zip(apart, results, strict=True):
+        body.values.write((cell,), result, signed, guard)
+
+
+def _memory(body: Body, instruction: Instruction, pc: int) -> None:
+    form = memory_form(instruction)
+    assert form is not None
+    written = targets(body, instruction, pc)
+    if any(register.is_predicate for register, _ in written):
+        raise UnsupportedError(f"'{instruction}'", instruction.location, "writes a predicate")
+    target = written[-1] if written else None
+    if polls(instruction, body.compiler.is_cooperative):
+        set_slot(body.launch, Slot.YIELD, body.code.const(I64, 1))
+    high = body.compiler.kernel.machine_code >= "sm_90"
+    access = MachineAccess(body.values, body.compiler.sites, instruction, pc, target[1] if target else (), high)
+    results = access.perform(sources(body, instruction, pc), body.lanes_of_guard(instruction, pc))
+    if target and results:
+        write(body, target, results, body.guard(instruction, pc), form.type.is_signed)
+
+
+def _constant(body: Body, instruction: Instruction, pc: int) -> None:
+    """Load from a constant bank."""
+    written = targets(body, instruction, pc)
+    if not written:
+        return
+    narrow = next((TYPES[NARROW[m]] for m in instruction.modifiers if m in NARROW), None)
+    type_ = narrow or (B64 if "64" in instruction.modifiers else B32)
+    given = [s for s in sources(body, instruction, pc) if isinstance(s[0], ConstantBank)]
+    if not given:
+        raise UnsupportedError(f"'{instruction}'", instruction.location, "reads no constant bank")
+    operand, rows = given[0]
+    assert isinstance(operand, ConstantBank)
+    if operand.index is None:
+        result = body.values.bank(operand, type_, instruction).splat()
+    else:
+        result = indexed_word(
+            body.values, body.compiler.sites, instruction, pc, operand, rows[0], type_, body.values.mask
+        )
+    write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
+
+
+def _branch(body: Body, instruction: Instruction, pc: int) -> None:
+    """The lanes that take a branch or exit."""
+    lanes = body.lanes_of_guard(instruction, pc)
+    given = sources(body, instruction, pc)
+    for source in given:
+        if any(register.is_predicate for register in registers_of(source[0])):
+            lanes = lanes & value(body, source, PRED, instruction).bitcast(I32)
+    if "DIV" in instruction.modifiers or "CONV" in instruction.modifiers:
+        (wanted, *_) = (s for s in given if isinstance(s[0], Immediate) or any(registers_of(s[0])))
+        assert body.state is not None
+        alive = (body.state.region >> 32).trunc(I32)
+        named = value(body, wanted, U32, instruction)
+        absent = (named & (alive & ~body.values.mask).splat()) != 0
+        asked = absent if "DIV" in instruction.modifiers else ~absent
+        lanes = lanes & asked.bitcast(I32)
+    body.taken = lanes
+
+
+def _indirect(body: Body, instruction: Instruction, pc: int) -> None:
+    """Store the block that each lane goes to: registers hold byte addresses in the section."""
+    body.taken = body.lanes_of_guard(instruction, pc)
+    given = next(s for s in sources(body, instruction, pc) if isinstance(s[0], Register))
+    address = value(body, given, U32, instruction)
+    kernel, block = body.compiler.kernel, body.compiler.block_of(pc)
+    following = () if not instruction.guard else (block + 1,)
+    known = [b for b in dict.fromkeys(kernel.blocks[block].successors) if b not in following]
+    target = body.code.const(lanes_of(I32), 0)
+    found = body.code.const(MASK, 0)
+    for one in known:
+        here = address == kernel.block_addresses[one]
+        target, found = here.select(one, target), found | here
+    lost = ~found.bitcast(I32) & body.taken
+    with body.code.if_(lost != 0, likely=False):
+        lane = body.first(lost)
+        site = body.compiler.sites.site(pc, False)
+        body.fault(Fault.BRANCH_INDEX, site, lane, address.lane(lane).zext(I64))
+    (body.launch + Slot.TARGETS * 8).store(target, align=8)
+
+
+def _record(body: Body) -> Value:
+    return slot(body.code, body.launch, Slot.RECORD)
+
+
+def _masks(body: Body, barrier: int) -> Value:
+    return _record(body) + (Warp.MASKS + 4 * barrier)
+
+
+def _begin_region(body: Body, instruction: Instruction, pc: int) -> None:
+    """BSSY: the active lanes take part in a convergence barrier."""
+    place = _masks(body, convergence_barrier(instruction))
+    if instruction.guard is None:
+        place.store(body.values.mask)
+        return
+    lanes = body.lanes_of_guard(instruction, pc)
+    place.store((lanes == 0).select(place.load(I32), lanes))
+
+
+def _break(body: Body, instruction: Instruction, pc: int) -> None:
+    """BREAK: the lanes leave a convergence barrier."""
+    body.taken = body.lanes_of_guard(instruction, pc)
+    place = _masks(body, convergence_barrier(instruction))
+    place.store(place.load(I32) & ~body.taken)
+
+
+def _converge(body: Body, instruction: Instruction, pc: int) -> None:
+    body.taken = body.lanes_of_guard(instruction, pc)
+
+
+def _synchronize(body: Body, instruction: Instruction, pc: int) -> None:
+    """WARPSYNC: the lanes that have to wait, and those that each waits for."""
+    lanes = body.lanes_of_guard(instruction, pc)
+    given = [s for s in sources(body, instruction, pc) if isinstance(s[0], (Immediate, Register, ConstantBank))]
+    everyone = body.code.const(lanes_of(I32), -1)
+    wanted = value(body, given[0], U32, instruction) if given and "ALL" not in instruction.modifiers else everyone
+    assert body.state is not None
+    alive = (body.state.region >> 32).trunc(I32)
+    absent = ((wanted & (alive & ~lanes).splat()) != 0).bitcast(I32) & lanes
+    (body.launch + Slot.TARGETS * 8).store(wanted, align=8)
+    body.taken = (absent == 0).select(0, lanes)
+
+
+def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
+    """BAR: store number and thread count of the barrier, and the contributions to BAR.RED, in the launch record."""
+    body.taken = body.lanes_of_guard(instruction, pc)
+    given = sources(body, instruction, pc)
+    numbers = [s for s in given if not _is_predicate(s)]
+    first = body.first(body.taken)
+    values = [value(body, s, U32, instruction).lane(first).zext(I64) for s in numbers] or [body.code.const(I64, 0)]
+    arrives = "ARV" in instruction.modifiers
+    set_slot(body.launch, Slot.BARRIER, values[0] | (1 << 32) if arrives else values[0])
+    threads = values[1] if len(values) > 1 else body.code.const(I64, 0)
+    set_slot(body.launch, Slot.BARRIER_THREADS, threads)
+    if "RED" in instruction.modifiers:
+        kind = next((k for k in Reduction if k.name in instruction.modifiers), Reduction.POPC)
+        (_record(body) + Warp.REDUCTION).store(body.code.const(I32, kind))
+        predicates = [s for s in given if _is_predicate(s)]
+        held = value(body, predicates[-1], PRED, instruction).bitcast(I32) & body.taken
+        for slots, lanes in ((Slot.REDUCED_COUNT, held), (Slot.REDUCED_THREADS, body.taken)):
+            field = body.launch + (values[0] & 15) * 8 + slots * 8
+            count = body.code.intrinsic("llvm.ctpop.i32", I32, [lanes])
+            field.store(field.load(I64) + count.zext(I64))
+
+
+def _is_predicate(source: tuple[Operand, Rows]) -> bool:
+    return any(register.is_predicate for register in registers_of(source[0]))
+
+
+def _barrier_result(body: Body, instruction: Instruction, pc: int) -> None:
+    """B2R.RESULT: what the last BAR.RED of the warp has found."""
+    record, guard = _record(body), body.guard(instruction, pc)
+    count, threads = ((record + field).load(I32) for field in (Warp.REDUCED_COUNT, Warp.REDUCED_THREADS))
+    of_all = (record + Warp.REDUCTION).load(I32) == int(Reduction.AND)
+    holds = of_all.select((count == threads).zext(I32), (count != 0).zext(I32)) != 0
+    for target in targets(body, instruction, pc):
+        is_predicate = target[0].is_predicate
+        write(body, target, [holds.splat() if is_predicate else count.splat()], guard)
+
+
+def _move_barrier(body: Body, instruction: Instruction, pc: int) -> None:
+    """BMOV: between a convergence barrier and a register."""
+    lanes, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
+    place = _masks(body, convergence_barrier(instruction))
+    (target, *_) = targets(body, instruction, pc)
+    if target[0].is_convergence_barrier:
+        given = next(s for s in sources(body, instruction, pc) if not isinstance(s[0], Sink))
+        found = value(body, given, U32, instruction).lane(body.first(lanes))
+        place.store((lanes == 0).select(place.load(I32), found))
+        return
+    write(body, target, [place.load(I32).splat()], guard)
+    if "CLEAR" in instruction.modifiers:
+        place.store((lanes == 0).select(place.load(I32), body.code.const(I32, 0)))
+
+
+def _trap(body: Body, instruction: Instruction, pc: int) -> None:
+    body.trap(instruction, pc)
+
+
+EMITTERS = {
+    "BSSY": _begin_region,
+    "BSYNC": _converge,
+    "BREAK": _break,
+    "WARPSYNC": _synchronize,
+    "YIELD": _converge,
+    "BAR": _barrier,
+    "B2R": _barrier_result,
+    "BMOV": _move_barrier,
+    "BPT": _trap,
+    "BRX": _indirect,
+    "JMX": _indirect,
+    "RET": _indirect,
+}
+"""What carries out an opcode; branches and exits share one function."""
