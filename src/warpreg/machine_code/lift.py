@@ -22,7 +22,8 @@ from warpreg.ir.operands import (
     Vector,
 )
 from warpreg.ir.types import PRED
-from warpreg.machine_code.canonical import canonical
+from warpreg.machine_code import textures
+from warpreg.machine_code.canonical import canonical, wide_addresses
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
@@ -159,11 +160,14 @@ class _Lifter:
         pattern = operand_pattern(opcode, tuple(modifiers))
         place = self.code.place(one)
         location = Location(self.code.file, one.line)
-        if pattern is None:
+        if pattern is None and opcode not in textures.OPCODES:
             raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
         try:
             listed, reuse = self._listed(opcode, one)
-            operands = canonical(pattern, listed)
+            if pattern is None:
+                operands = textures.texture_operands(opcode, tuple(modifiers), listed)
+            else:
+                operands = wide_addresses(opcode, modifiers, canonical(pattern, listed))
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
         resolved = tuple(self._resolved(operand, one) for operand in operands)

@@ -10,7 +10,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.memory_access import MACHINE_SPACES, memory_form
-from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
+from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, TYPES, U32, Type
 from warpreg.simt.block.records import Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -19,6 +19,7 @@ from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
 from warpreg.simt.memory.constant_words import indexed_word
 from warpreg.simt.memory.machine_access import MachineAccess, Rows
+from warpreg.simt.texture.machine_fetch import MachineTexture
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
@@ -31,11 +32,14 @@ NOTHING = frozenset(
 CONSTANTS = frozenset({"LDC", "ULDC", "LDCU"})
 NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
 
+TEXTURES = frozenset({"TEX", "TLD", "TXD"})
+
 HANDLED = (
     frozenset("BRA JMP CALL BRX JMX RET EXIT BSSY BSYNC BREAK WARPSYNC YIELD BAR BMOV B2R BPT KILL".split())
     | NOTHING
     | CONSTANTS
     | set(MACHINE_SPACES)
+    | TEXTURES
 )
 """Opcodes that `emit` carries out."""
 
@@ -49,6 +53,8 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         _memory(body, instruction, pc)
     elif opcode in CONSTANTS:
         _constant(body, instruction, pc)
+    elif opcode in TEXTURES:
+        _texture(body, instruction, pc)
     elif opcode in EMITTERS:
         EMITTERS[opcode](body, instruction, pc)
     else:
@@ -112,6 +118,26 @@ def _memory(body: Body, instruction: Instruction, pc: int) -> None:
     results = access.perform(sources(body, instruction, pc), body.lanes_of_guard(instruction, pc))
     if target and results:
         write(body, target, results, body.guard(instruction, pc), form.type.is_signed)
+
+
+def _texture(body: Body, instruction: Instruction, pc: int) -> None:
+    """A texture fetch: coordinates, level or gradients, handle, geometry."""
+    given = sources(body, instruction, pc)
+    points, further = (o.elements for o in instruction.sources[:2] if isinstance(o, Vector))
+    words = [value(body, source, B32, instruction) for source in given[: len(points) + len(further)]]
+    handle, (geometry, _) = given[-2:]
+    if isinstance(handle[0], ConstantBank):
+        scalar = body.values.bank(handle[0], B32, instruction).zext(I64)
+    else:
+        scalar = value(body, handle, B32, instruction).lane(body.first(body.values.mask)).zext(I64)
+    slots = opcodes.flattened(instruction.results)
+    used = sum(1 << channel for channel, slot_ in enumerate(slots) if isinstance(slot_, Register))
+    access = MachineTexture(body.values, body.compiler.sites, instruction, pc)
+    mask, count = body.lanes_of_guard(instruction, pc), len(points)
+    channels = access.fetched(used, words[:count], words[count:], scalar, str(geometry), mask)
+    found = [channel for channel, slot_ in zip(channels, slots, strict=True) if isinstance(slot_, Register)]
+    for target, result in zip(targets(body, instruction, pc), found, strict=True):
+        write(body, target, [result], body.guard(instruction, pc))
 
 
 def _constant(body: Body, instruction: Instruction, pc: int) -> None:
