@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.kernel import Block, Kernel, Placement
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
 from warpreg.ir.operands import (
     ConstantBank,
@@ -93,6 +93,8 @@ def lift(code: Code, source: Kernel) -> Kernel:
         rolled=frozenset(),
         machine_code=code.architecture,
         block_addresses=tuple(INSTRUCTION_BYTES * span.first for span in spans),
+        literals=lifter.literals,
+        placements=lifter.placements(source),
         analyses={},
     )
 
@@ -148,6 +150,17 @@ class _Lifter:
         self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
         self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
+
+    def placements(self, source: Kernel) -> tuple[Placement, ...]:
+        """Those of the PTX, and all variables of bank 3 at their offsets: an index may reach any of them."""
+        declared = {v.unique_name: v for v in source.module.static_variables}
+        banked = [
+            Placement(declared[name], "const", offset, size)
+            for offset, size, name in self.variables
+            if name in declared
+        ]
+        names = {p.variable.unique_name for p in banked}
+        return (*(p for p in source.placements if p.variable.unique_name not in names), *banked)
 
     def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
         """A block with its instructions; blocks are named by their number."""
@@ -205,9 +218,11 @@ class _Lifter:
         return Label(f"L{number}") if number is not None else label
 
     def _bank(self, word: ConstantBank, one: ListedInstruction) -> ConstantBank | Immediate:
+        if word.bank == VARIABLES and word.index:
+            return word
         if word.bank == VARIABLES:
             for offset, size, name in reversed(self.variables):
-                if offset <= max(word.offset, 0) and (word.offset < offset + size or word.index):
+                if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
         if word.bank == ADDRESSES and word.offset in self.addresses:
             return replace(word, offset=0, name=self.addresses[word.offset])

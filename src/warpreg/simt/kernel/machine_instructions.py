@@ -17,7 +17,7 @@ from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
-from warpreg.simt.memory.constant_words import indexed_word
+from warpreg.simt.memory.constant_words import BankAccess
 from warpreg.simt.memory.machine_access import MachineAccess, Rows
 from warpreg.simt.texture.machine_fetch import MachineTexture
 
@@ -155,9 +155,9 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     if operand.index is None:
         result = body.values.bank(operand, type_, instruction).splat()
     else:
-        result = indexed_word(
-            body.values, body.compiler.sites, instruction, pc, operand, rows[0], type_, body.values.mask
-        )
+        compiler = body.compiler
+        bank = BankAccess(body.values, compiler.sites, compiler.kernel, instruction, pc, body.values.mask)
+        result = bank.word(operand, rows[0], type_)
     write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
 
 
