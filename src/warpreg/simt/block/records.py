@@ -111,8 +111,8 @@ class Warp(enum.IntEnum):
     GATHERED = 56  # machine code: lanes that wait for the others of their warp at a barrier of the thread block
     BLOCKED = 60  # machine code: one bit per convergence barrier at which lanes wait, and `WARP_SYNC`
     STACK = 64
-    MASKS = STACK + 256 * 16  # machine code: lanes that take part in each of the 16 convergence barriers, then those
-    WAITING = MASKS + 64  # that wait at each, and in WARPSYNC
+    MASKS = STACK + 256 * 16  # machine code: by convergence barrier and lane, the lanes that take part with this one
+    WAITING = MASKS + 16 * 128  # by convergence barrier the lanes that wait there, then those in WARPSYNC
     PLACES = WAITING + 128  # the block at whose end each lane waits
     WANTED = PLACES + 128  # the lanes for which each lane waits in WARPSYNC
     NUMBER = WANTED + 128  # 64 bits: barrier of the thread block at which the lanes in GATHERED wait, as Slot.BARRIER
@@ -139,7 +139,7 @@ STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
-WARP_BYTES = Warp.MASKS + 512
+WARP_BYTES = Warp.WAITING + 448
 
 
 class BlockField(enum.IntEnum):

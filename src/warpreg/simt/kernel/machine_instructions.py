@@ -204,25 +204,31 @@ def _record(body: Body) -> Value:
     return slot(body.code, body.launch, Slot.RECORD)
 
 
-def _masks(body: Body, barrier: int) -> Value:
-    return _record(body) + (Warp.MASKS + 4 * barrier)
+def _members(body: Body, barrier: int) -> Value:
+    """The address of the lanes with which each lane takes part in a convergence barrier."""
+    return _record(body) + (Warp.MASKS + 128 * barrier)
+
+
+def _note(body: Body, barrier: int, lanes: Value, members: Value) -> None:
+    """Change what some lanes (i32) take part in."""
+    place = _members(body, barrier)
+    kept = lanes.bitcast(MASK).select(members, place.load(members.type, align=4))
+    place.store(kept, align=4)
 
 
 def _begin_region(body: Body, instruction: Instruction, pc: int) -> None:
     """BSSY: the active lanes take part in a convergence barrier."""
-    place = _masks(body, convergence_barrier(instruction))
-    if instruction.guard is None:
-        place.store(body.values.mask)
-        return
     lanes = body.lanes_of_guard(instruction, pc)
-    place.store((lanes == 0).select(place.load(I32), lanes))
+    _note(body, convergence_barrier(instruction), lanes, lanes.splat())
 
 
 def _break(body: Body, instruction: Instruction, pc: int) -> None:
     """BREAK: the lanes leave a convergence barrier."""
     body.taken = body.lanes_of_guard(instruction, pc)
-    place = _masks(body, convergence_barrier(instruction))
-    place.store(place.load(I32) & ~body.taken)
+    place = _members(body, convergence_barrier(instruction))
+    members = place.load(lanes_of(I32), align=4)
+    together = members == members.lane(body.first(body.taken)).splat()
+    place.store(together.select(members & (~body.taken).splat(), members), align=4)
 
 
 def _converge(body: Body, instruction: Instruction, pc: int) -> None:
@@ -282,16 +288,14 @@ def _barrier_result(body: Body, instruction: Instruction, pc: int) -> None:
 def _move_barrier(body: Body, instruction: Instruction, pc: int) -> None:
     """BMOV: between a convergence barrier and a register."""
     lanes, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
-    place = _masks(body, convergence_barrier(instruction))
-    (target, *_) = targets(body, instruction, pc)
+    barrier, (target, *_) = convergence_barrier(instruction), targets(body, instruction, pc)
     if target[0].is_convergence_barrier:
         given = next(s for s in sources(body, instruction, pc) if not isinstance(s[0], Sink))
-        found = value(body, given, U32, instruction).lane(body.first(lanes))
-        place.store((lanes == 0).select(place.load(I32), found))
+        _note(body, barrier, lanes, value(body, given, U32, instruction))
         return
-    write(body, target, [place.load(I32).splat()], guard)
+    write(body, target, [_members(body, barrier).load(lanes_of(I32), align=4)], guard)
     if "CLEAR" in instruction.modifiers:
-        place.store((lanes == 0).select(place.load(I32), body.code.const(I32, 0)))
+        _note(body, barrier, lanes, body.code.const(lanes_of(I32), 0))
 
 
 def _trap(body: Body, instruction: Instruction, pc: int) -> None:
