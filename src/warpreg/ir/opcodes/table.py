@@ -67,15 +67,13 @@ GROUPS = (
     machine,
     asynchronous,
     mbarrier,
-    sass_integer,
-    sass_logic,
-    sass_floating,
-    sass_conversion,
-    sass_lanes,
-    sass_effects,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
-"""Every row; at most one matches a full opcode with a given number of operands."""
+"""Every row of PTX and of this compiler; at most one matches a full opcode with a given number of operands."""
+
+MACHINE_GROUPS = (sass_integer, sass_logic, sass_floating, sass_conversion, sass_lanes, sass_effects)
+MACHINE_OPCODES: tuple[Opcode, ...] = tuple(row for group in MACHINE_GROUPS for row in group.OPCODES)
+"""Every row of the vendor's machine code, in upper case."""
 
 CARRY = Register("%CC", PRED)
 """The condition code ``CC.CF``: the carry of the machine's adder, which after a subtraction is *not* the borrow."""
@@ -84,7 +82,7 @@ CARRY = Register("%CC", PRED)
 @functools.cache
 def _by_name() -> dict[str, tuple[Opcode, ...]]:
     rows: dict[str, list[Opcode]] = defaultdict(list)
-    for row in OPCODES:
+    for row in (*OPCODES, *MACHINE_OPCODES):
         rows[row.name].append(row)
     return {name: tuple(found) for name, found in rows.items()}
 
