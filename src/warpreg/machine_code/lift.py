@@ -21,7 +21,7 @@ from warpreg.ir.operands import (
     Special,
     Vector,
 )
-from warpreg.ir.types import PRED
+from warpreg.ir.types import PRED, Type
 from warpreg.machine_code import textures
 from warpreg.machine_code.canonical import canonical, wide_addresses
 from warpreg.machine_code.cubin import Cubin, KernelRecord
@@ -183,7 +183,8 @@ class _Lifter:
                 operands = wide_addresses(opcode, modifiers, canonical(pattern, listed))
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
-        resolved = tuple(self._resolved(operand, one) for operand in operands)
+        kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
+        resolved = tuple(self._resolved(operand, one, kind) for operand, kind in zip(operands, kinds, strict=True))
         shift = len(resolved) - 1 - len(listed)
         positions = tuple(p + shift for p in reuse) if shift >= 0 else reuse
         source = Location(*one.source) if one.source else None
@@ -199,17 +200,16 @@ class _Lifter:
         parsed = [parse(word) for word in split(text)]
         return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
 
-    def _resolved(self, operand: Operand, one: ListedInstruction) -> Operand:
-        """Labels, special registers and words of constant banks by what they stand for."""
+    def _resolved(self, operand: Operand, one: ListedInstruction, kind: Type | str | None) -> Operand:
+        """Labels, special registers and words of constant banks by what they stand for in a slot of that kind."""
         if isinstance(operand, Label):
             return self._label(operand)
         if isinstance(operand, Special):
             return _predicates(one) if operand.name == "PR" else special(operand.name)
         if isinstance(operand, ConstantBank):
-            return self._bank(operand, one)
+            return self._bank(operand, one, kind)
         if isinstance(operand, Modified) and isinstance(operand.operand, ConstantBank):
-            inner = self._bank(operand.operand, one)
-            return replace(operand, operand=inner)
+            return replace(operand, operand=self._bank(operand.operand, one, kind))
         return operand
 
     def _label(self, label: Label) -> Operand:
@@ -217,7 +217,7 @@ class _Lifter:
         number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
         return Label(f"L{number}") if number is not None else label
 
-    def _bank(self, word: ConstantBank, one: ListedInstruction) -> ConstantBank | Immediate:
+    def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> ConstantBank | Immediate:
         if word.bank == VARIABLES and word.index:
             return word
         if word.bank == VARIABLES:
@@ -227,7 +227,8 @@ class _Lifter:
         if word.bank == ADDRESSES and word.offset in self.addresses:
             return replace(word, offset=0, name=self.addresses[word.offset])
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
-            return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"))
+            form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
+            return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
         if word.bank in (0, LITERALS):
             return word
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
