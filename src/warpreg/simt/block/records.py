@@ -96,6 +96,10 @@ class Slot(enum.IntEnum):
     COUNT = 337
 
 
+RESULT_BYTES, RESULT_ENTRIES = 16, 8
+"""Results of BAR.RED that a warp keeps until B2R reads them, the oldest first."""
+
+
 class Warp(enum.IntEnum):
     """Byte offset of a field in a warp's record (32 bits each unless stated)."""
 
@@ -117,9 +121,10 @@ class Warp(enum.IntEnum):
     WANTED = PLACES + 128  # the lanes for which each lane waits in WARPSYNC
     NUMBER = WANTED + 128  # 64 bits: barrier of the thread block at which the lanes in GATHERED wait, as Slot.BARRIER
     THREADS = NUMBER + 8  # 64 bits: likewise, as Slot.BARRIER_THREADS
-    REDUCTION = THREADS + 8  # what BAR.RED computes (`Reduction`), the threads whose predicate held, and all that came
-    REDUCED_COUNT = REDUCTION + 4
-    REDUCED_THREADS = REDUCTION + 8
+    REDUCTION = THREADS + 8  # what the current BAR.RED computes (`Reduction`)
+    REDUCED = REDUCTION + 4  # number of results of BAR.RED so far
+    RESULTS = REDUCTION + 8  # the last 8: threads whose predicate held, all threads, `Reduction`, unused
+    READ = RESULTS + RESULT_BYTES * RESULT_ENTRIES  # by lane, the number of results that it has read
 
 
 WARP_SYNC = 16
@@ -139,7 +144,7 @@ STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
-WARP_BYTES = Warp.WAITING + 448
+WARP_BYTES = Warp.WAITING + 704
 
 
 class BlockField(enum.IntEnum):

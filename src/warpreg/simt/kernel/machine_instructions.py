@@ -12,7 +12,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.memory_access import MACHINE_SPACES, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, TYPES, U32, Type
-from warpreg.simt.block.records import Fault, Reduction, Slot, Warp, set_slot, slot
+from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
@@ -147,12 +147,10 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
         return
     narrow = next((TYPES[NARROW[m]] for m in instruction.modifiers if m in NARROW), None)
     type_ = narrow or (B64 if "64" in instruction.modifiers else B32)
-    given = [s for s in sources(body, instruction, pc) if isinstance(s[0], ConstantBank)]
-    if not given:
-        raise UnsupportedError(f"'{instruction}'", instruction.location, "reads no constant bank")
-    operand, rows = given[0]
-    assert isinstance(operand, ConstantBank)
-    if operand.index is None:
+    (operand, rows), *_ = given = sources(body, instruction, pc)
+    if not isinstance(operand, ConstantBank):
+        result = value(body, given[0], type_, instruction)
+    elif operand.index is None:
         result = body.values.bank(operand, type_, instruction).splat()
     else:
         compiler = body.compiler
@@ -275,11 +273,14 @@ def _is_predicate(source: tuple[Operand, Rows]) -> bool:
 
 
 def _barrier_result(body: Body, instruction: Instruction, pc: int) -> None:
-    """B2R.RESULT: what the last BAR.RED of the warp has found."""
-    record, guard = _record(body), body.guard(instruction, pc)
-    count, threads = ((record + field).load(I32) for field in (Warp.REDUCED_COUNT, Warp.REDUCED_THREADS))
-    of_all = (record + Warp.REDUCTION).load(I32) == int(Reduction.AND)
-    holds = of_all.select((count == threads).zext(I32), (count != 0).zext(I32)) != 0
+    """B2R.RESULT: the oldest result of BAR.RED that the lanes have not read; ptxas may put two BAR.RED before it."""
+    record, guard, lanes = _record(body), body.guard(instruction, pc), body.lanes_of_guard(instruction, pc)
+    read = (record + Warp.READ).load(lanes_of(I32), align=4)
+    number = read.lane(body.first(lanes)) & RESULT_ENTRIES - 1
+    entry = record + Warp.RESULTS + number.zext(I64) * RESULT_BYTES
+    (record + Warp.READ).store(lanes.bitcast(MASK).select(read + 1, read), align=4)
+    count, threads, kind = ((entry + 4 * place).load(I32) for place in range(3))
+    holds = (kind == int(Reduction.AND)).select((count == threads).zext(I32), (count != 0).zext(I32)) != 0
     for target in targets(body, instruction, pc):
         is_predicate = target[0].is_predicate
         write(body, target, [holds.splat() if is_predicate else count.splat()], guard)
