@@ -17,7 +17,7 @@ from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
-from warpreg.simt.memory.constant_words import BankAccess
+from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
 from warpreg.simt.memory.machine_access import MachineAccess, Rows
 from warpreg.simt.texture.machine_fetch import MachineTexture
 
@@ -150,6 +150,9 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     (operand, rows), *_ = given = sources(body, instruction, pc)
     if not isinstance(operand, ConstantBank):
         result = value(body, given[0], type_, instruction)
+    elif operand.index is None and type_ is B64:
+        low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
+        result = (low.zext(I64) | (high.zext(I64) << 32)).splat()
     elif operand.index is None:
         result = body.values.bank(operand, type_, instruction).splat()
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK
@@ -11,7 +11,7 @@ from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import ConstantBank
-from warpreg.ir.types import Type
+from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
@@ -27,6 +27,19 @@ LITERAL_BANK = 2
 
 MOST_LITERALS = 256
 """The most words of bank 2 that an index may reach: they become a chain of comparisons."""
+
+
+def words_of_pair(kernel: Kernel, operand: ConstantBank) -> tuple[ConstantBank, ...]:
+    """The two words of 64 bits: in bank 3, the second may be in the next variable."""
+    second = replace(operand, offset=operand.offset + 4, type=B32)
+    if operand.bank == CONSTANT_BANK:
+        banked = [p for p in kernel.placements if p.space == "const"]
+        first = next(p.offset for p in banked if p.variable.unique_name == operand.name)
+        place = first + operand.offset + 4
+        found = next((p for p in banked if p.offset <= place < p.offset + p.bytes), None)
+        if found:
+            second = replace(second, name=found.variable.unique_name, offset=place - found.offset)
+    return replace(operand, type=B32), second
 
 
 @dataclass(frozen=True)
