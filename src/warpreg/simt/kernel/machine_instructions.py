@@ -164,11 +164,7 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
 
 def _branch(body: Body, instruction: Instruction, pc: int) -> None:
     """The lanes that take a branch or exit."""
-    lanes = body.lanes_of_guard(instruction, pc)
-    given = sources(body, instruction, pc)
-    for source in given:
-        if any(register.is_predicate for register in registers_of(source[0])):
-            lanes = lanes & value(body, source, PRED, instruction).bitcast(I32)
+    lanes, given = _chosen(body, instruction, pc), sources(body, instruction, pc)
     if "DIV" in instruction.modifiers or "CONV" in instruction.modifiers:
         (wanted, *_) = (s for s in given if isinstance(s[0], Immediate) or any(registers_of(s[0])))
         assert body.state is not None
@@ -178,6 +174,15 @@ def _branch(body: Body, instruction: Instruction, pc: int) -> None:
         asked = absent if "DIV" in instruction.modifiers else ~absent
         lanes = lanes & asked.bitcast(I32)
     body.taken = lanes
+
+
+def _chosen(body: Body, instruction: Instruction, pc: int) -> Value:
+    """The lanes for which the guard and the predicates among the sources hold."""
+    lanes = body.lanes_of_guard(instruction, pc)
+    for source in sources(body, instruction, pc):
+        if _is_predicate(source):
+            lanes = lanes & value(body, source, PRED, instruction).bitcast(I32)
+    return lanes
 
 
 def _indirect(body: Body, instruction: Instruction, pc: int) -> None:
@@ -225,7 +230,7 @@ def _begin_region(body: Body, instruction: Instruction, pc: int) -> None:
 
 def _break(body: Body, instruction: Instruction, pc: int) -> None:
     """BREAK: the lanes leave a convergence barrier."""
-    body.taken = body.lanes_of_guard(instruction, pc)
+    body.taken = _chosen(body, instruction, pc)
     place = _members(body, convergence_barrier(instruction))
     members = place.load(lanes_of(I32), align=4)
     together = members == members.lane(body.first(body.taken)).splat()
@@ -233,7 +238,7 @@ def _break(body: Body, instruction: Instruction, pc: int) -> None:
 
 
 def _converge(body: Body, instruction: Instruction, pc: int) -> None:
-    body.taken = body.lanes_of_guard(instruction, pc)
+    body.taken = _chosen(body, instruction, pc)
 
 
 def _synchronize(body: Body, instruction: Instruction, pc: int) -> None:
