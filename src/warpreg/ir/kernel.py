@@ -100,7 +100,8 @@ class Kernel:
     addresses are computed in single registers, which requires memory below 4 GB.  ``module`` contains the variables
     that bank 4 addresses.  ``rolled`` are the labels of blocks that begin with the pragma ``nounroll``.
     ``machine_code`` is the architecture of the vendor's machine code (``sm_80``), empty for code of this compiler; the
-    blocks then have the byte addresses ``block_addresses`` in their section.
+    blocks then have the byte addresses ``block_addresses`` in their section, and ``literals`` are the bytes of constant
+    bank 2, such as jump tables.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Kernel:
     location: Location | None = None
     machine_code: str = ""
     block_addresses: tuple[int, ...] = ()
+    literals: bytes = b""
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:

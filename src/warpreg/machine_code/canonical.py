@@ -8,7 +8,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 from warpreg.ir.opcodes.sass.pattern import OperandPattern, OperandSlot
-from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Register, Sink, Special, Vector
+from warpreg.ir.operands import (
+    Address,
+    ConstantBank,
+    Immediate,
+    Modified,
+    Not,
+    Operand,
+    Register,
+    Sink,
+    Special,
+    Vector,
+)
 from warpreg.ir.types import TYPES, Type
 from warpreg.machine_code.operands import ZERO, Parsed, Text
 
@@ -28,6 +39,18 @@ def canonical(pattern: OperandPattern, listed: Sequence[Parsed]) -> tuple[Operan
         raise ValueError(f"{len(rest)} operands too many")
     destinations = [_result(operand, slot) for operand, slot in results]
     return _destination(destinations), *(_source(operand, slot) for operand, slot in sources)
+
+
+def wide_addresses(opcode: str, modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """With ``.E``, an address is a pair of registers; ATOMG.CAS omits the ``.64`` of it in a listing."""
+    if "E" not in modifiers or not opcode.startswith("ATOM"):
+        return operands
+    return tuple(
+        replace(o, base=replace(o.base, type=TYPES["b64"]))
+        if isinstance(o, Address) and isinstance(o.base, Register)
+        else o
+        for o in operands
+    )
 
 
 def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:

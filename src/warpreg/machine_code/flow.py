@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, ListedInstruction
 
-ENDS = frozenset("BRA BRX JMP CALL RET EXIT BSYNC WARPSYNC BREAK BAR KILL BPT".split())
+ENDS = frozenset("BRA BRX JMP CALL RET EXIT BSYNC WARPSYNC BREAK BAR YIELD KILL BPT".split())
 """Opcodes after which a block ends."""
 
 NEVER_FALLS_THROUGH = frozenset({"BRX", "RET", "KILL"})

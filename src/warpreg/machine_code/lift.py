@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.kernel import Block, Kernel, Placement
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
 from warpreg.ir.operands import (
     ConstantBank,
@@ -21,8 +21,9 @@ from warpreg.ir.operands import (
     Special,
     Vector,
 )
-from warpreg.ir.types import PRED
-from warpreg.machine_code.canonical import canonical
+from warpreg.ir.types import PRED, Type
+from warpreg.machine_code import textures
+from warpreg.machine_code.canonical import canonical, wide_addresses
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
@@ -92,6 +93,8 @@ def lift(code: Code, source: Kernel) -> Kernel:
         rolled=frozenset(),
         machine_code=code.architecture,
         block_addresses=tuple(INSTRUCTION_BYTES * span.first for span in spans),
+        literals=lifter.literals,
+        placements=lifter.placements(source),
         analyses={},
     )
 
@@ -148,6 +151,17 @@ class _Lifter:
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
         self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
 
+    def placements(self, source: Kernel) -> tuple[Placement, ...]:
+        """Those of the PTX, and all variables of bank 3 at their offsets: an index may reach any of them."""
+        declared = {v.unique_name: v for v in source.module.static_variables}
+        banked = [
+            Placement(declared[name], "const", offset, size)
+            for offset, size, name in self.variables
+            if name in declared
+        ]
+        names = {p.variable.unique_name for p in banked}
+        return (*(p for p in source.placements if p.variable.unique_name not in names), *banked)
+
     def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
         """A block with its instructions; blocks are named by their number."""
         members = tuple(self.instruction(listed[at]) for at in range(span.first, span.last))
@@ -159,14 +173,18 @@ class _Lifter:
         pattern = operand_pattern(opcode, tuple(modifiers))
         place = self.code.place(one)
         location = Location(self.code.file, one.line)
-        if pattern is None:
+        if pattern is None and opcode not in textures.OPCODES:
             raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
         try:
             listed, reuse = self._listed(opcode, one)
-            operands = canonical(pattern, listed)
+            if pattern is None:
+                operands = textures.texture_operands(opcode, tuple(modifiers), listed)
+            else:
+                operands = wide_addresses(opcode, modifiers, canonical(pattern, listed))
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
-        resolved = tuple(self._resolved(operand, one) for operand in operands)
+        kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
+        resolved = tuple(self._resolved(operand, one, kind) for operand, kind in zip(operands, kinds, strict=True))
         shift = len(resolved) - 1 - len(listed)
         positions = tuple(p + shift for p in reuse) if shift >= 0 else reuse
         source = Location(*one.source) if one.source else None
@@ -182,17 +200,16 @@ class _Lifter:
         parsed = [parse(word) for word in split(text)]
         return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
 
-    def _resolved(self, operand: Operand, one: ListedInstruction) -> Operand:
-        """Labels, special registers and words of constant banks by what they stand for."""
+    def _resolved(self, operand: Operand, one: ListedInstruction, kind: Type | str | None) -> Operand:
+        """Labels, special registers and words of constant banks by what they stand for in a slot of that kind."""
         if isinstance(operand, Label):
             return self._label(operand)
         if isinstance(operand, Special):
             return _predicates(one) if operand.name == "PR" else special(operand.name)
         if isinstance(operand, ConstantBank):
-            return self._bank(operand, one)
+            return self._bank(operand, one, kind)
         if isinstance(operand, Modified) and isinstance(operand.operand, ConstantBank):
-            inner = self._bank(operand.operand, one)
-            return replace(operand, operand=inner)
+            return replace(operand, operand=self._bank(operand.operand, one, kind))
         return operand
 
     def _label(self, label: Label) -> Operand:
@@ -200,15 +217,18 @@ class _Lifter:
         number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
         return Label(f"L{number}") if number is not None else label
 
-    def _bank(self, word: ConstantBank, one: ListedInstruction) -> ConstantBank | Immediate:
+    def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> ConstantBank | Immediate:
+        if word.bank == VARIABLES and word.index:
+            return word
         if word.bank == VARIABLES:
             for offset, size, name in reversed(self.variables):
-                if offset <= max(word.offset, 0) and (word.offset < offset + size or word.index):
+                if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
         if word.bank == ADDRESSES and word.offset in self.addresses:
             return replace(word, offset=0, name=self.addresses[word.offset])
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
-            return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"))
+            form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
+            return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
         if word.bank in (0, LITERALS):
             return word
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")

@@ -235,10 +235,12 @@ class BlockValues:
         if isinstance(operand, Not):
             return ~self.read(cells, 1)
         if isinstance(operand, Modified):
-            value = self.operand(operand.operand, type_, cells, instruction)
+            value = self.operand(operand.operand, type_, cells, instruction).llvm
             lanes = instructions.algebra(self.code.builder, self.code.module)
-            keeps_signs = opcodes.lookup(instruction).keeps_signs
-            return Value(self.code, modified(lanes, operand, type_, value.llvm, keeps_signs))
+            row, form = opcodes.resolve(instruction)
+            if nans.is_number(operand):
+                value = nans.without_canonical(form, value, type_)
+            return Value(self.code, modified(lanes, operand, type_, value, row.keeps_signs))
         if isinstance(operand, Immediate):
             return Value(self.code, instructions.immediate(operand, type_))
         if isinstance(operand, ConstantBank):

@@ -96,6 +96,10 @@ class Slot(enum.IntEnum):
     COUNT = 337
 
 
+RESULT_BYTES, RESULT_ENTRIES = 16, 8
+"""Results of BAR.RED that a warp keeps until B2R reads them, the oldest first."""
+
+
 class Warp(enum.IntEnum):
     """Byte offset of a field in a warp's record (32 bits each unless stated)."""
 
@@ -111,15 +115,16 @@ class Warp(enum.IntEnum):
     GATHERED = 56  # machine code: lanes that wait for the others of their warp at a barrier of the thread block
     BLOCKED = 60  # machine code: one bit per convergence barrier at which lanes wait, and `WARP_SYNC`
     STACK = 64
-    MASKS = STACK + 256 * 16  # machine code: lanes that take part in each of the 16 convergence barriers, then those
-    WAITING = MASKS + 64  # that wait at each, and in WARPSYNC
+    MASKS = STACK + 256 * 16  # machine code: by convergence barrier and lane, the lanes that take part with this one
+    WAITING = MASKS + 16 * 128  # by convergence barrier the lanes that wait there, then those in WARPSYNC
     PLACES = WAITING + 128  # the block at whose end each lane waits
     WANTED = PLACES + 128  # the lanes for which each lane waits in WARPSYNC
     NUMBER = WANTED + 128  # 64 bits: barrier of the thread block at which the lanes in GATHERED wait, as Slot.BARRIER
     THREADS = NUMBER + 8  # 64 bits: likewise, as Slot.BARRIER_THREADS
-    REDUCTION = THREADS + 8  # what BAR.RED computes (`Reduction`), the threads whose predicate held, and all that came
-    REDUCED_COUNT = REDUCTION + 4
-    REDUCED_THREADS = REDUCTION + 8
+    REDUCTION = THREADS + 8  # what the current BAR.RED computes (`Reduction`)
+    REDUCED = REDUCTION + 4  # number of results of BAR.RED so far
+    RESULTS = REDUCTION + 8  # the last 8: threads whose predicate held, all threads, `Reduction`, unused
+    READ = RESULTS + RESULT_BYTES * RESULT_ENTRIES  # by lane, the number of results that it has read
 
 
 WARP_SYNC = 16
@@ -139,7 +144,7 @@ STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
-WARP_BYTES = Warp.MASKS + 512
+WARP_BYTES = Warp.WAITING + 704
 
 
 class BlockField(enum.IntEnum):

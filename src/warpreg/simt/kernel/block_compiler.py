@@ -19,7 +19,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
-from warpreg.ir.operands import Operand, Register, Sink
+from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
@@ -80,7 +80,7 @@ class BlockCompiler:
                 if not any(registers_of(operand)):
                     continue
                 read = next(cells)
-                is_blind = isinstance(operand, Register) and nans.is_blind(opcodes.form(instruction), type_)
+                is_blind = nans.is_number(operand) and nans.is_blind(opcodes.form(instruction), type_)
                 (blind if is_blind and read[0].bits == type_.bits else seen).update(read)
         return frozenset(blind - seen)
 

@@ -10,7 +10,7 @@ from warpreg.ir.operands import Immediate, Label, Sink
 from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
 from warpreg.simt.block.running import Running
 from warpreg.simt.kernel.block_ends import End, Ends
-from warpreg.simt.llvm.emitter import I32, Code, Value
+from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
 
 KINDS = {
     "BRA": BlockKind.BRANCH,
@@ -91,7 +91,8 @@ class GroupEnds(Ends):
         end = self.ends[block]
         if end.kind == BlockKind.CONVERGE:
             alive = (state.region >> 32).trunc(I32)
-            members = (_record(code, state) + (Warp.MASKS + 4 * end.meeting)).load(I32)
+            first = code.intrinsic("llvm.cttz.i32", I32, [state.mask, code.const(I1, 1)]).zext(I64)
+            members = (_record(code, state) + (Warp.MASKS + 128 * end.meeting) + first * 4).load(I32)
             with code.if_(((members & alive) == state.mask) & (taken == state.mask), likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.CONVERGE, block, taken)

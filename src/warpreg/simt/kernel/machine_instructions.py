@@ -10,15 +10,16 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.memory_access import MACHINE_SPACES, memory_form
-from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
+from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, TYPES, U32, Type
-from warpreg.simt.block.records import Fault, Reduction, Slot, Warp, set_slot, slot
+from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
-from warpreg.simt.memory.constant_words import indexed_word
+from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
 from warpreg.simt.memory.machine_access import MachineAccess, Rows
+from warpreg.simt.texture.machine_fetch import MachineTexture
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
@@ -31,11 +32,14 @@ NOTHING = frozenset(
 CONSTANTS = frozenset({"LDC", "ULDC", "LDCU"})
 NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
 
+TEXTURES = frozenset({"TEX", "TLD", "TXD"})
+
 HANDLED = (
     frozenset("BRA JMP CALL BRX JMX RET EXIT BSSY BSYNC BREAK WARPSYNC YIELD BAR BMOV B2R BPT KILL".split())
     | NOTHING
     | CONSTANTS
     | set(MACHINE_SPACES)
+    | TEXTURES
 )
 """Opcodes that `emit` carries out."""
 
@@ -49,6 +53,8 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         _memory(body, instruction, pc)
     elif opcode in CONSTANTS:
         _constant(body, instruction, pc)
+    elif opcode in TEXTURES:
+        _texture(body, instruction, pc)
     elif opcode in EMITTERS:
         EMITTERS[opcode](body, instruction, pc)
     else:
@@ -114,6 +120,26 @@ def _memory(body: Body, instruction: Instruction, pc: int) -> None:
         write(body, target, results, body.guard(instruction, pc), form.type.is_signed)
 
 
+def _texture(body: Body, instruction: Instruction, pc: int) -> None:
+    """A texture fetch: coordinates, level or gradients, handle, geometry."""
+    given = sources(body, instruction, pc)
+    points, further = (o.elements for o in instruction.sources[:2] if isinstance(o, Vector))
+    words = [value(body, source, B32, instruction) for source in given[: len(points) + len(further)]]
+    handle, (geometry, _) = given[-2:]
+    if isinstance(handle[0], ConstantBank):
+        scalar = body.values.bank(handle[0], B32, instruction).zext(I64)
+    else:
+        scalar = value(body, handle, B32, instruction).lane(body.first(body.values.mask)).zext(I64)
+    slots = opcodes.flattened(instruction.results)
+    used = sum(1 << channel for channel, slot_ in enumerate(slots) if isinstance(slot_, Register))
+    access = MachineTexture(body.values, body.compiler.sites, instruction, pc)
+    mask, count = body.lanes_of_guard(instruction, pc), len(points)
+    channels = access.fetched(used, words[:count], words[count:], scalar, str(geometry), mask)
+    found = [channel for channel, slot_ in zip(channels, slots, strict=True) if isinstance(slot_, Register)]
+    for target, result in zip(targets(body, instruction, pc), found, strict=True):
+        write(body, target, [result], body.guard(instruction, pc))
+
+
 def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     """Load from a constant bank."""
     written = targets(body, instruction, pc)
@@ -121,27 +147,24 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
         return
     narrow = next((TYPES[NARROW[m]] for m in instruction.modifiers if m in NARROW), None)
     type_ = narrow or (B64 if "64" in instruction.modifiers else B32)
-    given = [s for s in sources(body, instruction, pc) if isinstance(s[0], ConstantBank)]
-    if not given:
-        raise UnsupportedError(f"'{instruction}'", instruction.location, "reads no constant bank")
-    operand, rows = given[0]
-    assert isinstance(operand, ConstantBank)
-    if operand.index is None:
+    (operand, rows), *_ = given = sources(body, instruction, pc)
+    if not isinstance(operand, ConstantBank):
+        result = value(body, given[0], type_, instruction)
+    elif operand.index is None and type_ is B64:
+        low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
+        result = (low.zext(I64) | (high.zext(I64) << 32)).splat()
+    elif operand.index is None:
         result = body.values.bank(operand, type_, instruction).splat()
     else:
-        result = indexed_word(
-            body.values, body.compiler.sites, instruction, pc, operand, rows[0], type_, body.values.mask
-        )
+        compiler = body.compiler
+        bank = BankAccess(body.values, compiler.sites, compiler.kernel, instruction, pc, body.values.mask)
+        result = bank.word(operand, rows[0], type_)
     write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
 
 
 def _branch(body: Body, instruction: Instruction, pc: int) -> None:
     """The lanes that take a branch or exit."""
-    lanes = body.lanes_of_guard(instruction, pc)
-    given = sources(body, instruction, pc)
-    for source in given:
-        if any(register.is_predicate for register in registers_of(source[0])):
-            lanes = lanes & value(body, source, PRED, instruction).bitcast(I32)
+    lanes, given = _chosen(body, instruction, pc), sources(body, instruction, pc)
     if "DIV" in instruction.modifiers or "CONV" in instruction.modifiers:
         (wanted, *_) = (s for s in given if isinstance(s[0], Immediate) or any(registers_of(s[0])))
         assert body.state is not None
@@ -151,6 +174,15 @@ def _branch(body: Body, instruction: Instruction, pc: int) -> None:
         asked = absent if "DIV" in instruction.modifiers else ~absent
         lanes = lanes & asked.bitcast(I32)
     body.taken = lanes
+
+
+def _chosen(body: Body, instruction: Instruction, pc: int) -> Value:
+    """The lanes for which the guard and the predicates among the sources hold."""
+    lanes = body.lanes_of_guard(instruction, pc)
+    for source in sources(body, instruction, pc):
+        if _is_predicate(source):
+            lanes = lanes & value(body, source, PRED, instruction).bitcast(I32)
+    return lanes
 
 
 def _indirect(body: Body, instruction: Instruction, pc: int) -> None:
@@ -178,29 +210,35 @@ def _record(body: Body) -> Value:
     return slot(body.code, body.launch, Slot.RECORD)
 
 
-def _masks(body: Body, barrier: int) -> Value:
-    return _record(body) + (Warp.MASKS + 4 * barrier)
+def _members(body: Body, barrier: int) -> Value:
+    """The address of the lanes with which each lane takes part in a convergence barrier."""
+    return _record(body) + (Warp.MASKS + 128 * barrier)
+
+
+def _note(body: Body, barrier: int, lanes: Value, members: Value) -> None:
+    """Change what some lanes (i32) take part in."""
+    place = _members(body, barrier)
+    kept = lanes.bitcast(MASK).select(members, place.load(members.type, align=4))
+    place.store(kept, align=4)
 
 
 def _begin_region(body: Body, instruction: Instruction, pc: int) -> None:
     """BSSY: the active lanes take part in a convergence barrier."""
-    place = _masks(body, convergence_barrier(instruction))
-    if instruction.guard is None:
-        place.store(body.values.mask)
-        return
     lanes = body.lanes_of_guard(instruction, pc)
-    place.store((lanes == 0).select(place.load(I32), lanes))
+    _note(body, convergence_barrier(instruction), lanes, lanes.splat())
 
 
 def _break(body: Body, instruction: Instruction, pc: int) -> None:
     """BREAK: the lanes leave a convergence barrier."""
-    body.taken = body.lanes_of_guard(instruction, pc)
-    place = _masks(body, convergence_barrier(instruction))
-    place.store(place.load(I32) & ~body.taken)
+    body.taken = _chosen(body, instruction, pc)
+    place = _members(body, convergence_barrier(instruction))
+    members = place.load(lanes_of(I32), align=4)
+    together = members == members.lane(body.first(body.taken)).splat()
+    place.store(together.select(members & (~body.taken).splat(), members), align=4)
 
 
 def _converge(body: Body, instruction: Instruction, pc: int) -> None:
-    body.taken = body.lanes_of_guard(instruction, pc)
+    body.taken = _chosen(body, instruction, pc)
 
 
 def _synchronize(body: Body, instruction: Instruction, pc: int) -> None:
@@ -243,11 +281,14 @@ def _is_predicate(source: tuple[Operand, Rows]) -> bool:
 
 
 def _barrier_result(body: Body, instruction: Instruction, pc: int) -> None:
-    """B2R.RESULT: what the last BAR.RED of the warp has found."""
-    record, guard = _record(body), body.guard(instruction, pc)
-    count, threads = ((record + field).load(I32) for field in (Warp.REDUCED_COUNT, Warp.REDUCED_THREADS))
-    of_all = (record + Warp.REDUCTION).load(I32) == int(Reduction.AND)
-    holds = of_all.select((count == threads).zext(I32), (count != 0).zext(I32)) != 0
+    """B2R.RESULT: the oldest result of BAR.RED that the lanes have not read; ptxas may put two BAR.RED before it."""
+    record, guard, lanes = _record(body), body.guard(instruction, pc), body.lanes_of_guard(instruction, pc)
+    read = (record + Warp.READ).load(lanes_of(I32), align=4)
+    number = read.lane(body.first(lanes)) & RESULT_ENTRIES - 1
+    entry = record + Warp.RESULTS + number.zext(I64) * RESULT_BYTES
+    (record + Warp.READ).store(lanes.bitcast(MASK).select(read + 1, read), align=4)
+    count, threads, kind = ((entry + 4 * place).load(I32) for place in range(3))
+    holds = (kind == int(Reduction.AND)).select((count == threads).zext(I32), (count != 0).zext(I32)) != 0
     for target in targets(body, instruction, pc):
         is_predicate = target[0].is_predicate
         write(body, target, [holds.splat() if is_predicate else count.splat()], guard)
@@ -256,16 +297,14 @@ def _barrier_result(body: Body, instruction: Instruction, pc: int) -> None:
 def _move_barrier(body: Body, instruction: Instruction, pc: int) -> None:
     """BMOV: between a convergence barrier and a register."""
     lanes, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
-    place = _masks(body, convergence_barrier(instruction))
-    (target, *_) = targets(body, instruction, pc)
+    barrier, (target, *_) = convergence_barrier(instruction), targets(body, instruction, pc)
     if target[0].is_convergence_barrier:
         given = next(s for s in sources(body, instruction, pc) if not isinstance(s[0], Sink))
-        found = value(body, given, U32, instruction).lane(body.first(lanes))
-        place.store((lanes == 0).select(place.load(I32), found))
+        _note(body, barrier, lanes, value(body, given, U32, instruction))
         return
-    write(body, target, [place.load(I32).splat()], guard)
+    write(body, target, [_members(body, barrier).load(lanes_of(I32), align=4)], guard)
     if "CLEAR" in instruction.modifiers:
-        place.store((lanes == 0).select(place.load(I32), body.code.const(I32, 0)))
+        _note(body, barrier, lanes, body.code.const(lanes_of(I32), 0))
 
 
 def _trap(body: Body, instruction: Instruction, pc: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.simt.block.records import BlockField, Slot, Warp, set_slot, slot
+from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, BlockField, Slot, Warp, set_slot, slot
 from warpreg.simt.kernel.warp_state import WarpState, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
@@ -31,17 +31,23 @@ def define_release(module: Any, notes: bool = False) -> Any:
         index = warp.zext(I64)
         record = warp_record(code, launch, index)
         if notes:
-            for field, first in (
-                (Warp.REDUCED_COUNT, Slot.REDUCED_COUNT),
-                (Warp.REDUCED_THREADS, Slot.REDUCED_THREADS),
-            ):
-                (record + field).store((launch + barrier * 8 + first * 8).load(I64).trunc(I32))
+            _note(code, launch, record, barrier)
         else:
             _resume(code, launch, record, index)
     for first in (Slot.REDUCED_COUNT, Slot.REDUCED_THREADS):
         (launch + barrier * 8 + first * 8).store(code.const(I64, 0))
     code.ret()
     return code.function
+
+
+def _note(code: Code, launch: Value, record: Value, barrier: Value) -> None:
+    """Add what a barrier has reduced to the results of a warp."""
+    number = (record + Warp.REDUCED).load(I32)
+    (record + Warp.REDUCED).store(number + 1)
+    entry = record + Warp.RESULTS + (number & RESULT_ENTRIES - 1).zext(I64) * RESULT_BYTES
+    for place, first in enumerate((Slot.REDUCED_COUNT, Slot.REDUCED_THREADS)):
+        (entry + 4 * place).store((launch + barrier * 8 + first * 8).load(I64).trunc(I32))
+    (entry + 8).store((record + Warp.REDUCTION).load(I32))
 
 
 def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:

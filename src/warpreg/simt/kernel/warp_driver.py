@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import NO_BLOCK, Slot, Stop, Warp, set_slot, slot
+from warpreg.simt.block.records import NO_BLOCK, WARP_BYTES, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_groups, warp_steps
 from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir
@@ -116,6 +116,8 @@ def _begin_thread_block(code: Code, launch: Value, options: Driver) -> None:
         (record + Warp.MASK).store(first)
         (record + Warp.REGION).store(region(code.const(I32, NO_BLOCK), first))
         (record + Warp.TOP).store(record + Warp.STACK)
+        if options.groups:
+            _clear(code, record + Warp.WAITING, code.const(I64, WARP_BYTES - Warp.WAITING))
         if options.records_widths:
             registers = slot(code, launch, Slot.REGISTERS) + index.get() * slot(code, launch, Slot.REGISTER_BYTES)
             contents = registers + slot(code, launch, Slot.CONTENTS)

@@ -3,8 +3,9 @@
 The lanes of a warp form *groups*: lanes that go on together from the same block.  One group runs.  Others can run, and
 are on the warp's stack; or they wait:
 
-- ``BSSY B0`` notes the running lanes as those that take part in barrier B0.  At ``BSYNC B0``, a group waits until all
-  of these lanes that have not exited, or left by ``BREAK B0``, have come.  They go on as one group.
+- ``BSSY B0`` notes the running lanes as those that take part together in barrier B0; each lane has its own note, so
+  that groups which run the same code apart do not disturb each other.  At ``BSYNC B0``, a group waits until all of its
+  lanes that have not exited, or left by ``BREAK B0``, have come.  They go on as one group.
 - At ``WARPSYNC mask``, a group waits for the lanes of the mask that have not exited.
 - At a barrier of the thread block, a group waits until no other group of its warp can run.  Then the warp arrives.
 
@@ -83,9 +84,9 @@ def define(module: Any, options: Options) -> None:
 class Groups(WarpState):
     """The running warp as groups of lanes."""
 
-    def masks(self, barrier: Value) -> Value:
-        """The address of the lanes that take part in a convergence barrier."""
-        return self.record + Warp.MASKS + barrier.zext(I64) * 4
+    def members(self, barrier: Value) -> Value:
+        """By lane, the lanes with which it takes part in a convergence barrier."""
+        return (self.record + Warp.MASKS + barrier.zext(I64) * 128).load(WORDS, align=4)
 
     def waiting(self, barrier: Value) -> Value:
         """The address of the lanes that wait at a convergence barrier."""
@@ -152,23 +153,17 @@ class Groups(WarpState):
         blocked = (self.record + Warp.BLOCKED).load(I32)
         with code.if_(blocked != 0, likely=False):
             with code.each_set_bit(blocked & (1 << WARP_SYNC) - 1) as barrier:
-                self.free_if_complete(barrier)
+                self.free_wanted(barrier, self.members(barrier))
             with code.if_((blocked >> WARP_SYNC) != 0):
                 self.free_synchronized()
 
-    def free_if_complete(self, barrier: Value) -> None:
-        """Let the lanes at a convergence barrier go on if all that take part have come."""
-        waiting, members = self.waiting(barrier).load(I32), self.masks(barrier).load(I32)
-        come = waiting & members
-        missing = members & self.alive.get() & ~waiting
-        with self.code.if_((come != 0) & (missing == 0)):
-            self.free(barrier, come)
-
     def free_synchronized(self) -> None:
         """Let the lanes in WARPSYNC go on for which all lanes that they want have come."""
-        code, place = self.code, self.code.const(I32, WARP_SYNC)
-        wanted, waiting = self.words(Warp.WANTED), self.waiting(place).load(I32)
-        rest = code.var(waiting)
+        self.free_wanted(self.code.const(I32, WARP_SYNC), self.words(Warp.WANTED))
+
+    def free_wanted(self, barrier: Value, wanted: Value) -> None:
+        """Let the waiting lanes go on that want the same lanes, if all of these have come."""
+        code, rest = self.code, self.code.var(self.waiting(barrier).load(I32))
         with code.loop():
             with code.if_(rest.get() == 0):
                 code.break_()
@@ -176,8 +171,8 @@ class Groups(WarpState):
             mask = wanted.lane(first)
             group = (wanted == mask.splat()).bitcast(I32) & rest.get()
             rest.set(rest.get() & ~group)
-            with code.if_((mask & self.alive.get() & ~waiting) == 0):
-                self.free(place, group)
+            with code.if_((mask & self.alive.get() & ~group) == 0):
+                self.free(barrier, group)
 
     def turn_over(self) -> None:
         """Put the running group below all others, and take the topmost."""
@@ -273,10 +268,8 @@ def _changed(state: Groups) -> None:
 def _converge(state: Groups) -> None:
     """Wait at a convergence barrier."""
     barrier, lanes = (state.row(state.running.block) + BlockField.RECONVERGENCE).load(I32), state.running.lanes
-    members = state.masks(barrier)
-    members.store(members.load(I32) | lanes)
     state.wait(barrier, lanes)
-    _after_wait(state, lambda: state.free_if_complete(barrier))
+    _after_wait(state, lambda: state.free_wanted(barrier, state.members(barrier)))
 
 
 def _sync(state: Groups) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from warpreg.ir.opcodes import Form
 from warpreg.ir.opcodes.arithmetic.floating import NAN
+from warpreg.ir.operands import Modified, Operand, Register
 from warpreg.ir.types import Type
 from warpreg.simt.lanes.constants import uniform
 from warpreg.simt.llvm import text as ir
@@ -18,7 +19,9 @@ from warpreg.simt.llvm import text as ir
 CANONICAL, IS_NAN = "canonical", "isnan"
 """Names of deferred instructions."""
 
-BLIND = frozenset({"add", "sub", "mul", "fma", "setp", "set", "min", "max"})
+BLIND = frozenset({"add", "sub", "mul", "fma", "setp", "set", "min", "max"}) | frozenset(
+    "FADD FMUL FFMA FSETP FSET FMNMX DADD DMUL DFMA DSETP DMNMX".split()
+)
 """Opcodes whose results do not depend on the bits of a NaN operand, for f32 and f64."""
 SEEING = frozenset({"abs", "xorsign"})
 """Modifiers with which the sign of a NaN is observable."""
@@ -52,6 +55,13 @@ def without_canonical(form: Form, value: Any, type_: Type) -> Any:
 def is_blind(form: Form, type_: Type) -> bool:
     """Whether an instruction does not observe the bits of a NaN in a source of a type."""
     return form.opcode in BLIND and not SEEING.intersection(form.modifiers) and type_.name in ("f32", "f64")
+
+
+def is_number(operand: Operand) -> bool:
+    """Whether an operand is a register, or its negative or absolute value."""
+    if isinstance(operand, Modified):
+        return isinstance(operand.operand, Register) and not operand.part and not operand.inverted
+    return isinstance(operand, Register)
 
 
 def bare(value: Any) -> Any:

@@ -40,6 +40,10 @@ FIRST_PAUSE, LEAST_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
 
 MAX_SHARED_BYTES = WINDOW_BYTES
 
+SHARED_GRANULE = 128
+"""Bytes in which shared memory is allocated on sm_80 and later (CUDA occupancy calculator): ptxas's vector loads may
+reach past the last variable."""
+
 MAX_LOCAL_BYTES = 512 * 1024
 """Maximum local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""
 
@@ -110,7 +114,8 @@ class LaunchRun:
         self.threads = block[0] * block[1] * block[2]
         self.shared_bytes = self.shared_total(shared_bytes)
         self._check(shared_bytes)
-        shape = Shape(block, self.shared_bytes, shared_bytes, self.local_bytes, self.stack_base)
+        allocated = align(self.shared_bytes, SHARED_GRANULE) if self.kernel.machine_code else self.shared_bytes
+        shape = Shape(block, allocated, shared_bytes, self.local_bytes, self.stack_base)
         self.own = LaunchMemory.take(self.native, shape)
         self.launch, self.registers, self.sites = self.own.launch, self.own.registers, self.own.sites
         self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local

@@ -61,7 +61,7 @@ def _address_register(instruction: Instruction) -> str:
     form = memory_form(instruction)
     if not form or instruction.guard or instruction.opcode == "ldu" or form.is_atomic:
         return ""
-    if form.space not in ("global", "shared") or form.count > (2 if instruction.opcode.isupper() else 1):
+    if form.space not in ("global", "shared") or (form.count > 1 and instruction.opcode.islower()):
         return ""
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
     return address.base.name if isinstance(address.base, Register) else ""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpreg.codegen.build.address_layout import PARAMETER_BANK
+from warpreg.codegen.build.address_layout import CONSTANT_BANK
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import ConstantBank
-from warpreg.ir.types import Type
+from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
@@ -19,25 +22,71 @@ if TYPE_CHECKING:
     from warpreg.simt.block.sites import Sites
 
 
-def indexed_word(
-    values: BlockValues,
-    sites: Sites,
-    instruction: Instruction,
-    pc: int,
-    operand: ConstantBank,
-    index: tuple[Cell, ...],
-    type_: Type,
-    mask: Value,
-) -> Value:
-    """The word of each lane in ``mask`` at ``operand`` plus the bytes in its index register."""
-    code, wide = values.code, lanes_of(I64)
-    offset = values.read(index, 32).sext(wide)
-    if operand.bank == PARAMETER_BANK or operand.name not in values.symbols:
-        what = "indexes parameters at run time" if operand.bank == PARAMETER_BANK else "is no constant of this kernel"
-        raise UnsupportedError(f"'{operand}'", instruction.location, what)
-    first = (values.field(Slot.SYMBOLS) + 8 * values.symbols[operand.name]).load(I64) + operand.offset
-    operation = Operation("load", "const", type_.bytes, sites.record)
-    site = values.field(Slot.SITES) + sites.site(pc, instruction.guard is not None) * SITE_BYTES
-    table = values.field(Slot.HELPERS)
-    address = (table + 8 * sites.operation(operation)).load(I64)
-    return code.call_at(address, operation.result, [values.launch, site, mask, first.splat() + offset])
+LITERAL_BANK = 2
+"""Constants of the code, and jump tables."""
+
+MOST_LITERALS = 256
+"""The most words of bank 2 that an index may reach: they become a chain of comparisons."""
+
+
+def words_of_pair(kernel: Kernel, operand: ConstantBank) -> tuple[ConstantBank, ...]:
+    """The two words of 64 bits: in bank 3, the second may be in the next variable."""
+    second = replace(operand, offset=operand.offset + 4, type=B32)
+    if operand.bank == CONSTANT_BANK:
+        banked = [p for p in kernel.placements if p.space == "const"]
+        first = next(p.offset for p in banked if p.variable.unique_name == operand.name)
+        place = first + operand.offset + 4
+        found = next((p for p in banked if p.offset <= place < p.offset + p.bytes), None)
+        if found:
+            second = replace(second, name=found.variable.unique_name, offset=place - found.offset)
+    return replace(operand, type=B32), second
+
+
+@dataclass(frozen=True)
+class BankAccess:
+    """A load from a constant bank by an instruction, in the lanes of ``mask``."""
+
+    values: BlockValues
+    sites: Sites
+    kernel: Kernel
+    instruction: Instruction
+    pc: int
+    mask: Value
+
+    def word(self, operand: ConstantBank, index: tuple[Cell, ...], type_: Type) -> Value:
+        """The word of each lane at ``operand`` plus the bytes in its index register."""
+        offset = self.values.read(index, 32) + operand.offset % (1 << 32)
+        if operand.bank == LITERAL_BANK and type_.bits == 32:
+            return self._literal(offset)
+        if operand.bank != CONSTANT_BANK:
+            what = f"bank {operand.bank} has no index"
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, what)
+        values, sites = self.values, self.sites
+        operation = Operation("load", "const", type_.bytes, sites.record)
+        guarded = self.instruction.guard is not None
+        site = values.field(Slot.SITES) + sites.site(self.pc, guarded) * SITE_BYTES
+        address = (values.field(Slot.HELPERS) + 8 * sites.operation(operation)).load(I64)
+        given = [values.launch, site, self.mask, self._place(offset)]
+        return values.code.call_at(address, operation.result, given)
+
+    def _place(self, offset: Value) -> Value:
+        """The address of each lane's bytes of bank 3: in the last variable that begins at or before it."""
+        found = self.values.code.const(lanes_of(I64), 0)
+        banked = [p for p in self.kernel.placements if p.space == "const"]
+        for placement in sorted(banked, key=lambda p: p.offset):
+            number = self.values.symbols[placement.variable.unique_name]
+            first = (self.values.field(Slot.SYMBOLS) + 8 * number).load(I64)
+            here = first.splat() + (offset - placement.offset).zext(found.type)
+            found = (offset >= placement.offset).select(here, found) if placement.offset else here
+        return found
+
+    def _literal(self, offset: Value) -> Value:
+        """A word of bank 2."""
+        words = struct.unpack(f"<{len(self.kernel.literals) // 4}I", self.kernel.literals)
+        if len(words) > MOST_LITERALS:
+            what = f"may reach {len(words)} words of bank 2"
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, what)
+        found = self.values.code.const(offset.type, 0)
+        for place, word in enumerate(words):
+            found = (offset == 4 * place).select(word, found)
+        return found

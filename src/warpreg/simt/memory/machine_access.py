@@ -21,6 +21,7 @@ from warpreg.simt.llvm.emitter import Value, lanes_of
 from warpreg.simt.memory import coalesced_path
 from warpreg.simt.memory.instructions import MemoryAccess
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.vector_path import WORD, VectorLoad
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import Sites
@@ -58,10 +59,24 @@ class MachineAccess(MemoryAccess):
         if form.is_atomic:
             return self._update(self._moved(base, where.offset), site, mask, rest)
         given = self._given(rest[0]) if form.action == "store" else []
-        type_, count = self._elements(given)
-        if self.pc in self.sites.inline and count == 1:
+        if self.pc in self.sites.inline and self._elements(given)[1] == 1:
             return self._inline(base, where.offset, site, mask, given)
-        address, results = self._moved(base, where.offset), []
+        if self.pc in self.sites.inline and form.type.bytes == WORD and not given:
+            return self._inline_vector(base, where.offset, site, mask)
+        return self._called(self._moved(base, where.offset), site, mask, given)
+
+    def _inline_vector(self, base: Value, offset: int, site: Value, mask: Value) -> list[Value]:
+        """The fast path of a vector load inline, other cases by memory operations."""
+        form = self.machine_form
+        found = coalesced_path.shape(self.values, base, form.bytes, mask)
+        self.values.field(Slot.HELPERS)
+        load = VectorLoad(self.values, self.space, form.count, found, offset, site, self.sites.record)
+        return load.emit(lambda: self._called(self._moved(base, offset), site, mask, []))
+
+    def _called(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
+        """The access by one memory operation for each element."""
+        form, results = self.machine_form, []
+        type_, count = self._elements(given)
         for element in range(count):
             aligned = form.bytes if count > 1 and element == 0 else 0
             recorded = self.sites.record and element == 0

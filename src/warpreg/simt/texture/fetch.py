@@ -80,6 +80,13 @@ class TextureFetch:
         return str(module)
 
 
+def define(module: Any, fetch: TextureFetch) -> Any:
+    """Define a fetch from one texture in a module; returns the function."""
+    made = _Fetch(module, fetch)
+    made.define()
+    return made.code.function
+
+
 def _define_scattered(module: Any, fetch: TextureFetch) -> None:
     """A loop over the distinct handles (with their samplers) of the active lanes."""
     inner = _Fetch(module, replace(fetch, scattered=False))

@@ -188,14 +188,14 @@ class TextureAccess:
         found = self._call(query, mask, [lanes], self._site())
         return found != 0 if query.test else found
 
-    def _access(self, operation: TextureFetch | SurfaceOperation, mask: Value, rows: Value, given: list[Value]) -> None:
+    def _access(self, operation: Any, mask: Value, rows: Value, given: list[Value]) -> None:
         """Call an operation on rows of scratch memory; record the addresses that it stores there."""
         site = self._site()
         addresses, wide = rows + ADDRESSES, lanes_of(I64)
-        if operation.record:
+        if self.sites.record:
             addresses.store(self.code.const(wide, 0), align=64)
         self._call(operation, mask, [rows, *given], site)
-        if operation.record:
+        if self.sites.record:
             self._call(AddressRecord(), mask, [addresses.load(wide, align=64)], site)
 
     def _site(self) -> Value:

@@ -211,7 +211,7 @@ PATTERNS: dict[str, Pattern] = {
     "BRX": "<- b64 b32",
     "BSSY": "b32 <- label",
     "BSYNC": "<- b32",
-    "BREAK": "<- b32",
+    "BREAK": "<- pred=PT b32",
     "CALL": "<- label",
     "RET": "<- b64 label",
     "EXIT": "<-",
