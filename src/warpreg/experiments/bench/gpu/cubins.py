@@ -1,0 +1,87 @@
+"""Machine code for the kit: made once with the ``cuda`` extra, carried to a machine that has a GPU and no compiler."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from warpreg import simt, workloads
+from warpreg.experiments.bench.gpu.microbenchmarks import MICROBENCHMARKS
+from warpreg.experiments.bench.gpu.register_banks import register_bank_cubins
+from warpreg.experiments.checks.gpu.request import visible
+from warpreg.experiments.compiler.vendor_compiler import VendorToolError, find_tool, ptxas_version
+from warpreg.ir.errors import WarpregError
+
+MANIFEST = "manifest.json"
+SUFFIX = ".cubin.zst"
+
+
+def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
+    """Write the machine code of all microbenchmarks and workloads to a folder, with a manifest.
+
+    Raises `VendorToolMissingError` without the extra.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    failed: dict[str, str] = {}
+    texts = {f"micro-{one.name}": one.ptx() for one in MICROBENCHMARKS}
+    for name in workloads.names():
+        texts[name] = workload_ptx(name)
+    for name, text in texts.items():
+        begun(name)
+        try:
+            _write(folder, name, assembled(text, architecture))
+        except VendorToolError as error:
+            failed[name] = str(error)[:500]
+    for name, cubin in register_bank_cubins(architecture).items():
+        _write(folder, name, cubin)
+    manifest = {"architecture": architecture, "ptxas": ptxas_version(), "failed": failed}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    return manifest
+
+
+def workload_ptx(name: str) -> str:
+    """The PTX of a workload with its variables visible to the driver."""
+    workload = workloads.find(name)
+    module = workload.module()
+    buffers = simt.Device(module).variables.buffers
+    names = [v.name for v in module.static_variables if v.unique_name in buffers and v.bytes]
+    return visible(workload.ptx_text(), names)
+
+
+def assembled(text: str, architecture: str) -> bytes:
+    """The machine code of PTX text.  Raises `VendorToolError`."""
+    with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as folder:
+        source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(text, encoding="utf-8")
+        command = [str(find_tool("ptxas")), f"-arch={architecture}", "-o", str(cubin), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise VendorToolError(f"ptxas: {done.stderr.strip()}")
+        return cubin.read_bytes()
+
+
+def disassembled(cubin: bytes) -> str:
+    """The listing of ``nvdisasm -c -hex``."""
+    with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        command = [str(find_tool("nvdisasm")), "-c", "-hex", str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _write(folder: Path, name: str, cubin: bytes) -> None:
+    (folder / f"{name}{SUFFIX}").write_bytes(zstandard.compress(cubin, 19))
+
+
+def read(folder: Path, name: str) -> bytes:
+    """The machine code of a microbenchmark or workload.  Raises WarpregError if it was not prepared."""
+    path = folder / f"{name}{SUFFIX}"
+    if not path.is_file():
+        raise WarpregError(f"{path}: not prepared")
+    return zstandard.decompress(path.read_bytes())
