@@ -10,7 +10,7 @@ import functools
 from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.types import B32, TYPES, Type
+from warpreg.ir.types import B32, B64, TYPES, Type
 
 SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
 """Maps the state space of a PTX instruction to that of the access."""
@@ -24,6 +24,8 @@ REDUCTIONS = {"REDG": "global", "RED": "global"}
 """State spaces of machine opcodes.  ``RED`` is global on sm_80: its generic form has no ``.E`` address of its own."""
 
 MACHINE_SPACES = {**LOADS, **STORES, **UPDATES, **REDUCTIONS}
+
+BANK_LOADS = frozenset({"LDC", "ULDC", "LDCU"})
 
 NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
 NUMBERS = {"64": "b64", "S32": "s32", "S64": "s64", "U64": "u64", "32": "b32"}
@@ -48,7 +50,7 @@ class MemoryForm:
 
     @property
     def bytes(self) -> int:
-        """Bytes of one lane, to which its address is aligned."""
+        """Bytes of one lane, to which its address is aligned; in machine code, also the unit of recorded addresses."""
         return self.type.bytes * self.count
 
     @property
@@ -59,6 +61,12 @@ class MemoryForm:
 def memory_form(instruction: Instruction) -> MemoryForm | None:
     """The form of a load, store or atomic operation; None for anything else."""
     return _form(instruction.opcode, instruction.modifiers)
+
+
+def bank_type(modifiers: tuple[str, ...]) -> Type:
+    """The type that LDC and ULDC load."""
+    narrow = next((TYPES[NARROW[m]] for m in modifiers if m in NARROW), None)
+    return narrow or (B64 if "64" in modifiers else B32)
 
 
 @functools.lru_cache(maxsize=4096)

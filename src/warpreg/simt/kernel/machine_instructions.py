@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.memory_access import MACHINE_SPACES, memory_form
+from warpreg.ir.memory_access import BANK_LOADS, MACHINE_SPACES, bank_type, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
-from warpreg.ir.types import B32, B64, PRED, TYPES, U32, Type
+from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
@@ -29,15 +29,13 @@ NOTHING = frozenset(
 )
 """Instructions without effect here: one lane after another, memory is always in order."""
 
-CONSTANTS = frozenset({"LDC", "ULDC", "LDCU"})
-NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
 
 TEXTURES = frozenset({"TEX", "TLD", "TXD"})
 
 HANDLED = (
     frozenset("BRA JMP CALL BRX JMX RET EXIT BSSY BSYNC BREAK WARPSYNC YIELD BAR BMOV B2R BPT KILL".split())
     | NOTHING
-    | CONSTANTS
+    | BANK_LOADS
     | set(MACHINE_SPACES)
     | TEXTURES
 )
@@ -51,7 +49,7 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         return
     if opcode in MACHINE_SPACES:
         _memory(body, instruction, pc)
-    elif opcode in CONSTANTS:
+    elif opcode in BANK_LOADS:
         _constant(body, instruction, pc)
     elif opcode in TEXTURES:
         _texture(body, instruction, pc)
@@ -90,6 +88,8 @@ def write(
 ) -> None:
     """Write a register: one value for all of it, or one for each of its words."""
     register, cells = target
+    if register.is_uniform:
+        results = [result.lane(body.first(body.values.mask)).splat() for result in results]
     apart = tuple(dict.fromkeys(cells))
     if body.widths and not register.is_predicate:
         numbers = body.numbering.of(register)
@@ -145,8 +145,7 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     written = targets(body, instruction, pc)
     if not written:
         return
-    narrow = next((TYPES[NARROW[m]] for m in instruction.modifiers if m in NARROW), None)
-    type_ = narrow or (B64 if "64" in instruction.modifiers else B32)
+    type_ = bank_type(instruction.modifiers)
     (operand, rows), *_ = given = sources(body, instruction, pc)
     if not isinstance(operand, ConstantBank):
         result = value(body, given[0], type_, instruction)
@@ -157,7 +156,9 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
         result = body.values.bank(operand, type_, instruction).splat()
     else:
         compiler = body.compiler
-        bank = BankAccess(body.values, compiler.sites, compiler.kernel, instruction, pc, body.values.mask)
+        bank = BankAccess(
+            body.values, compiler.sites, compiler.kernel, instruction, pc, body.lanes_of_guard(instruction, pc)
+        )
         result = bank.word(operand, rows[0], type_)
     write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
 

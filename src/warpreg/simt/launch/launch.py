@@ -121,7 +121,7 @@ class LaunchRun:
         self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local
         linked.packer.pack(self.memory, textures, self.arguments, self.own.parameters)
         if self.kernel.machine_code:
-            write_launch_words(self.own.parameters, block, grid, self.local_bytes)
+            write_launch_words(self.kernel, self.own.parameters, block, grid, self.local_bytes)
         if linked.copy is not None:
             self.memory.bytes_at(linked.copy.address, self.own.parameters.size)[:] = self.own.parameters
         self.buffers, self.textures = self.memory.table(), textures.table()

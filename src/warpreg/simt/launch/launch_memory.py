@@ -16,7 +16,7 @@ from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel
-from warpreg.simt.launch.constant_bank import LEAST_BYTES
+from warpreg.simt.memory.constant_words import literal_offset
 
 SLICE = 200_000
 """Warp-instructions of a warp's turn before the next warp of the thread block runs."""
@@ -128,10 +128,10 @@ class LaunchMemory:
 
 
 def _parameter_bytes(kernel: Kernel) -> int:
-    """Bytes of constant bank 0; whole words in machine code, whose launch writes some."""
+    """Bytes of constant bank 0, and of bank 2 in machine code."""
     if not kernel.machine_code:
         return max(8, kernel.parameter_bytes)
-    return align(max(LEAST_BYTES, kernel.parameter_bytes), 4)
+    return literal_offset(kernel) + align(len(kernel.literals), 4)
 
 
 @functools.lru_cache(maxsize=64)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpreg.codegen.build.address_layout import CONSTANT_BANK
+from warpreg.codegen.build.address_layout import CONSTANT_BANK, align
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -15,7 +14,8 @@ from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.llvm.emitter import I64, Value, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.memory.gather_scatter import gather
 from warpreg.simt.memory.load_store import Operation
 
 if TYPE_CHECKING:
@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 LITERAL_BANK = 2
 """Constants of the code, and jump tables."""
 
-MOST_LITERALS = 256
-"""The most words of bank 2 that an index may reach: they become a chain of comparisons."""
+LEAST_BYTES = 0x240
+"""Bytes of bank 0 of a kernel without parameters: all words that the launch owns on sm_80 and sm_90."""
+
+
+def literal_offset(kernel: Kernel) -> int:
+    """Where bank 2 begins in the bytes of a launch's constant banks."""
+    return align(max(LEAST_BYTES, kernel.parameter_bytes), 16)
 
 
 def words_of_pair(kernel: Kernel, operand: ConstantBank) -> tuple[ConstantBank, ...]:
@@ -62,7 +67,7 @@ class BankAccess:
             what = f"bank {operand.bank} has no index"
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, what)
         values, sites = self.values, self.sites
-        operation = Operation("load", "const", type_.bytes, sites.record)
+        operation = Operation("load", "const", type_.bytes)
         guarded = self.instruction.guard is not None
         site = values.field(Slot.SITES) + sites.site(self.pc, guarded) * SITE_BYTES
         address = (values.field(Slot.HELPERS) + 8 * sites.operation(operation)).load(I64)
@@ -81,12 +86,8 @@ class BankAccess:
         return found
 
     def _literal(self, offset: Value) -> Value:
-        """A word of bank 2."""
-        words = struct.unpack(f"<{len(self.kernel.literals) // 4}I", self.kernel.literals)
-        if len(words) > MOST_LITERALS:
-            what = f"may reach {len(words)} words of bank 2"
-            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, what)
-        found = self.values.code.const(offset.type, 0)
-        for place, word in enumerate(words):
-            found = (offset == 4 * place).select(word, found)
-        return found
+        """A word of bank 2, which the launch puts behind bank 0; an offset beyond it gives the last word."""
+        code, last = self.values.code, max(len(self.kernel.literals) - 4, 0)
+        first = self.values.field(Slot.PARAMETERS) + literal_offset(self.kernel)
+        inside = (offset > last).select(last, offset & ~3)
+        return gather(code, first, inside, self.mask, self.mask.bitcast(MASK), I32)

@@ -39,7 +39,7 @@ class Operation:
     ``size`` the bytes of one lane; ``record``: record addresses.  ``alignment`` is the required alignment if larger
     than ``size``, as for a vector; that many bytes must be in bounds.  ``window`` is added to the address in a fault
     report.  ``returns``: an atomic returns the old values.  ``shared_window`` is where generic addresses of shared
-    memory begin.
+    memory begin; ``unit`` the bytes in which recorded addresses count, 0 for ``size``.
     """
 
     action: str
@@ -50,12 +50,13 @@ class Operation:
     window: int = 0
     returns: bool = True
     shared_window: int = SHARED_WINDOW
+    unit: int = 0
 
     @property
     def name(self) -> str:
         aligned = f"_aligned_{self.alignment}" if self.alignment else ""
         silent = "" if self.returns else "_silent"
-        recorded = "_recorded" if self.record else ""
+        recorded = f"_recorded{self.unit or ''}" if self.record else ""
         high = "" if self.shared_window == SHARED_WINDOW else f"_{self.shared_window:x}"
         return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}{high}"
 
@@ -103,7 +104,7 @@ def _define(module: Any, operation: Operation) -> Any:
     code = Code(module, operation.name, operation.result, arguments)
     launch, site, mask, address, *values = code.arguments
     if operation.record:
-        address_recording.append(code, launch, site, mask, address, operation.size)
+        address_recording.append(code, launch, site, mask, address, operation.unit or operation.size)
     if operation.space == "generic":
         with code.if_(mask == 0, likely=False):
             _return(code, operation, None)

@@ -92,7 +92,8 @@ class MachineAccess(MemoryAccess):
         """The native operation; sm_90 has its own generic addresses of shared memory."""
         is_high = self.space == "generic" and self.high_window
         window = HIGH_SHARED_WINDOW if is_high else SHARED_WINDOW
-        return Operation(action, self.space, size, record, alignment, returns=returns, shared_window=window)
+        unit = self.machine_form.bytes if size != self.machine_form.bytes else 0
+        return Operation(action, self.space, size, record, alignment, returns=returns, shared_window=window, unit=unit)
 
     def _elements(self, given: list[Value]) -> tuple[Type, int]:
         """The type and number of elements: a pair that is one cell is one element."""
@@ -156,7 +157,7 @@ class MachineAccess(MemoryAccess):
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
         type_, _ = self._elements(given)
-        operation = Operation(self.machine_form.action, self.space, type_.bytes, self.sites.record)
+        operation = self._operation(self.machine_form.action, type_.bytes, self.sites.record)
         found = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 
