@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from warpreg.cli import output
+from warpreg.cli import bench_gpu, output
 from warpreg.cli.compile_options import address_option
 from warpreg.cli.options import SIZES, json_option
 from warpreg.ir.errors import UnknownNameError
@@ -249,11 +249,21 @@ SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
     "placement": _placement, "checks": _checks, "edit": _edit, "large": _large, "growth": _growth,
 }  # fmt: skip
-COMPILER, RUNS = "compiler", "accelsim-runs"
+COMPILER, RUNS, GPU = "compiler", "accelsim-runs", "gpu"
 
 
-@click.command()
-@click.argument("suite", metavar="|".join((*SUITES, RUNS, COMPILER)))
+class Bench(click.Command):
+    """The benchmarks of one set of options, and ``gpu``, which has its own."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
+        """The context of ``gpu`` if that is the first word."""
+        if args[:1] == [GPU]:
+            return bench_gpu.command.make_context(f"{info_name} {GPU}", args[1:], *rest, **more)
+        return super().make_context(info_name, args, *rest, **more)
+
+
+@click.command(cls=Bench)
+@click.argument("suite", metavar="|".join((*SUITES, RUNS, COMPILER, GPU)))
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -306,6 +316,7 @@ def command(
     accelsim   cycles compared with those of Accel-Sim on twelve traces
     accelsim-runs  the same for exported runs of twelve workloads of several launches
     compiler   registers and instructions compared with those of ptxas; requires the cuda extra
+    gpu        measure a real NVIDIA GPU; see 'warpreg bench gpu --help'
     """
     if cycles is not None and suite != RUNS:
         raise click.UsageError("--accelsim-cycles requires 'warpreg bench accelsim-runs'")

@@ -12,10 +12,10 @@ from typing import Any
 import zstandard
 
 from warpreg import simt, workloads
-from warpreg.experiments.bench.gpu.microbenchmarks import MICROBENCHMARKS
-from warpreg.experiments.bench.gpu.register_banks import register_bank_cubins
 from warpreg.experiments.checks.gpu.request import visible
 from warpreg.experiments.compiler.vendor_compiler import VendorToolError, find_tool, ptxas_version
+from warpreg.experiments.gpu_kit.microbenchmarks import MICROBENCHMARKS
+from warpreg.experiments.gpu_kit.register_banks import CASES, patched, register_bank_ptx
 from warpreg.ir.errors import WarpregError
 
 MANIFEST = "manifest.json"
@@ -38,8 +38,9 @@ def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lamb
             _write(folder, name, assembled(text, architecture))
         except VendorToolError as error:
             failed[name] = str(error)[:500]
-    for name, cubin in register_bank_cubins(architecture).items():
-        _write(folder, name, cubin)
+    plain = assembled(register_bank_ptx(), architecture)
+    for number, case in enumerate(CASES):
+        _write(folder, f"banks-{number}", patched(plain, case))
     manifest = {"architecture": architecture, "ptxas": ptxas_version(), "failed": failed}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     return manifest

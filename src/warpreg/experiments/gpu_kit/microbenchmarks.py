@@ -1,8 +1,8 @@
 """Microbenchmarks: PTX programs from whose cycles one figure each follows.
 
 A chain runs dependent instructions in a loop with two numbers of copies; the difference of the cycles, divided by the
-difference of the instructions, is the latency, without the cost of the loop and of reading the clock.  A rate runs eight
-independent chains in many warps likewise.
+difference of the instructions, is the latency, without the cost of the loop and of reading the clock.  A rate runs
+eight independent chains in many warps likewise.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ SHORT, LONG = 16, 48
 CHAINS = 8
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 WARPS = (1, 2, 4, 8, 16, 32)
+SUMS = "IADD3 IADD IMAD.IADD VIADD"
+"""Opcodes by which the assembler adds two integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,9 @@ class Microbenchmark:
         """The module's text."""
         if self.operation is None:
             return HEADER + self.text
+        if self.kind == "code":
+            count = int(self.name.rpartition("-")[2])
+            return HEADER + _shared() + kernel("straight", self.operation, count, CHAINS)
         chains = CHAINS if self.kind == "rate" else 1
         kernels = (kernel(name, self.operation, copies, chains) for name, copies in (("short", SHORT), ("long", LONG)))
         return HEADER + _shared() + "".join(kernels)
@@ -119,7 +124,7 @@ def _operations() -> Sequence[Operation]:
                   setup="cvt.u32.u64 %x2, {b};"),
         Operation("imad-hi", "mul.hi.u32 {a}, {a}, {b};", "IMAD.HI"),
         Operation("lop3", "lop3.b32 {a}, {a}, {b}, {c}, 0xe8; lop3.b32 {a}, {a}, {c}, {d}, 0x9d;", "LOP3", "b32", 2),
-        Operation("iadd3-lop3", "add.u32 {a}, {a}, {b}; xor.b32 {a}, {a}, {c};", "IADD3 LOP3 IADD IMAD.IADD VIADD", "b32", 2),
+        Operation("iadd3-lop3", "add.u32 {a}, {a}, {b}; xor.b32 {a}, {a}, {c};", f"LOP3 {SUMS}", "b32", 2),
         Operation("shf", "shf.l.wrap.b32 {a}, {a}, {b}, {c};", "SHF"),
         Operation("prmt", "prmt.b32 {a}, {a}, {b}, {c};", "PRMT"),
         Operation("imnmx", "min.s32 {a}, {a}, {b}; xor.b32 {a}, {a}, {c};", "IMNMX VIMNMX LOP3", "b32", 2),
@@ -139,7 +144,8 @@ def _operations() -> Sequence[Operation]:
         Operation("mufu-lg2", "lg2.approx.ftz.f32 {a}, {a};", "MUFU.LG2", f32),
         Operation("mufu-tanh", "tanh.approx.f32 {a}, {a};", "MUFU.TANH", f32),
         Operation("shfl-idx", "shfl.sync.idx.b32 {a}, {a}, {b}, 31, -1; xor.b32 {a}, {a}, {c};", "SHFL LOP3", "b32", 2),
-        Operation("shfl-bfly", "shfl.sync.bfly.b32 {a}, {a}, 1, 31, -1; add.u32 {a}, {a}, {c};", "SHFL IADD3 IMAD.IADD VIADD", "b32", 2),
+        Operation("shfl-bfly", "shfl.sync.bfly.b32 {a}, {a}, 1, 31, -1; add.u32 {a}, {a}, {c};", f"SHFL {SUMS}",
+                  "b32", 2),
         Operation("vote", "setp.ne.u32 %q, {a}, {b}; vote.sync.ballot.b32 {a}, %q, -1;", "ISETP VOTE", "b32", 2),
         Operation("redux", "redux.sync.add.u32 {a}, {a}, -1;", "REDUX"),
         Operation("lds", "ld.volatile.shared.b32 {a}, [{a}];", "LDS"),
@@ -303,4 +309,5 @@ MICROBENCHMARKS = (
     *(Microbenchmark(f"chain-{one.name}", "chain", one) for one in OPERATIONS),
     *(Microbenchmark(f"rate-{one.name}", "rate", one) for one in OPERATIONS if one.name not in NOT_FOR_RATES),
     Microbenchmark("memory", "memory", None, MEMORY),
+    *(Microbenchmark(f"code-{1 << n}", "code", OPERATIONS[2]) for n in range(8, 17)),
 )

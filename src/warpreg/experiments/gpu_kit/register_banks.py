@@ -67,14 +67,6 @@ def register_bank_ptx() -> str:
     return f"{HEADER}.visible .entry banks(.param .u64 out, .param .u64 in, .param .u32 n)\n{{\n  {lines}\n}}\n"
 
 
-def register_bank_cubins(architecture: str) -> dict[str, bytes]:
-    """The patched machine code of each case, as ``banks-NUMBER``."""
-    from warpreg.experiments.bench.gpu.cubins import assembled
-
-    plain = assembled(register_bank_ptx(), architecture)
-    return {f"banks-{number}": patched(plain, case) for number, case in enumerate(CASES)}
-
-
 def patched(cubin: bytes, case: Case) -> bytes:
     """The machine code with the operands of a case in its loop of FFMA, which follow one another without stalls.
 

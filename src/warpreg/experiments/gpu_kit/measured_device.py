@@ -12,10 +12,10 @@ import numpy as np
 
 from warpreg import simt
 from warpreg.codegen import build_kernel
-from warpreg.experiments.bench.gpu.measuring_driver import Function, MeasuringDriver, Prepared
 from warpreg.experiments.checks.gpu.driver import GpuError
 from warpreg.experiments.checks.gpu.request import Request, TextureObject
 from warpreg.experiments.checks.gpu.textures import described
+from warpreg.experiments.gpu_kit.measuring_driver import Function, MeasuringDriver, Prepared
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module
 from warpreg.ir.operands import Symbol

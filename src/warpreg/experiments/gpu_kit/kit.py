@@ -10,7 +10,7 @@ import multiprocessing
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
@@ -20,13 +20,21 @@ import numpy as np
 import zstandard
 
 from warpreg import workloads
-from warpreg.experiments.bench.gpu import cubins
-from warpreg.experiments.bench.gpu.measured_device import MeasuredDevice, as_rows
-from warpreg.experiments.bench.gpu.measuring_driver import Function, MeasuringDriver
-from warpreg.experiments.bench.gpu.microbenchmarks import ITERATIONS, LONG, MICROBENCHMARKS, SHORT, WARPS, Operation
-from warpreg.experiments.bench.gpu.register_banks import CASES, COPIES
 from warpreg.experiments.checks.gpu.driver import GpuFault
 from warpreg.experiments.checks.gpu.request import Request
+from warpreg.experiments.gpu_kit import cubins
+from warpreg.experiments.gpu_kit.measured_device import MeasuredDevice, as_rows
+from warpreg.experiments.gpu_kit.measuring_driver import Function, MeasuringDriver
+from warpreg.experiments.gpu_kit.microbenchmarks import (
+    ITERATIONS,
+    LONG,
+    MICROBENCHMARKS,
+    OPERATIONS,
+    SHORT,
+    WARPS,
+    Operation,
+)
+from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES
 from warpreg.ir.errors import WarpregError
 
 VERSION = 1
@@ -34,7 +42,7 @@ CHECKED = "tiny"
 """The size whose outputs are compared with the reference and kept."""
 MEMORY_BYTES = 2 << 30
 OUT_BYTES, RESULTS = 4 << 20, 1 << 20
-TASK_SECONDS = 40
+TASK_SECONDS = 100
 WARM_UP = 20_000
 """Readings of the clock before a workload, so that clocks have risen."""
 KEPT_BYTES = 12 << 20
@@ -123,12 +131,13 @@ class Micro:
         """Latencies by footprint, bandwidths, conflicts of shared memory, clock, launch."""
         cubin = cubins.read(self.folder, "micro-memory")
         kernel = {n: self.driver.function(cubin, n) for n in (
-            "chase", "chase_cached", "atomics", "read", "write", "nothing", "clocks", "conflicts", "loads")}  # fmt: skip
+            "chase", "chase_cached", "atomics", "read", "write", "nothing", "clocks", "conflicts", "loads",
+        )}  # fmt: skip
         return {
             "launch_ms": median(self.launch(kernel["nothing"], 1, 1) for _ in range(21)),
             "clock_mhz": self.clock(kernel["clocks"]),
             "chase": {k: self.chase(kernel[k]) for k in ("chase", "chase_cached")},
-            "atomic_cycles": self.cycles(kernel["atomics"], 1, 1024) / 1024,
+            "atomic_cycles": self.atomics(kernel["atomics"]),
             "conflicts": self.conflicts(kernel["conflicts"]),
             "loads": self.loads(kernel["loads"]),
             "bandwidth_gb_s": self.bandwidth(kernel["read"], kernel["write"]),
@@ -156,6 +165,29 @@ class Micro:
             self.launch(function, 1, count, threads=1)
             found[str(size)] = self.read_cycles(1)[0] / count
         return found
+
+    def atomics(self, function: Function) -> float:
+        """Cycles of a dependent atomic addition of 0 to global memory."""
+        self.driver._write(self.driver.base + OUT_BYTES, bytes(64))
+        return self.cycles(function, 1, 1024) / 1024
+
+    def barrier(self) -> dict[str, float]:
+        """Cycles of a barrier, by number of warps."""
+        short, long = (self.driver.function(cubins.read(self.folder, "micro-chain-bar"), k) for k in ("short", "long"))
+        self.fill(OPERATIONS[0])
+        copies = (LONG - SHORT) * ITERATIONS
+        return {str(w): (self.cycles(long, w, ITERATIONS) - self.cycles(short, w, ITERATIONS)) / copies for w in WARPS}
+
+    def code(self, name: str) -> dict[str, Any]:
+        """Cycles of an instruction of straight code, by number of warps."""
+        function = self.driver.function(cubins.read(self.folder, f"micro-{name}"), "straight")
+        self.fill(OPERATIONS[0])
+        count = int(name.rpartition("-")[2])
+        found = {}
+        for warps in (1, 4, 8):
+            few, many = (self.cycles(function, warps, n) for n in (4, 12))
+            found[str(warps)] = (many - few) / (8 * count)
+        return {"instructions": count, "cycles_per_instruction": found}
 
     def conflicts(self, function: Function) -> dict[str, float]:
         """Cycles of a load of shared memory of one warp and of 8, by stride in words."""
@@ -215,10 +247,15 @@ def _answer(driver: MeasuringDriver, folder: Path, task: tuple[str, ...]) -> dic
         return driver.facts()
     if kind == "banks":
         return {"cases": micro.banks()}
+    if kind == "barrier":
+        return {"cycles": micro.barrier()}
     if kind == "micro":
         one = next(m for m in MICROBENCHMARKS if m.name == name)
-        if one.operation is None:
+        if one.kind == "memory":
             return micro.memory()
+        if one.kind == "code":
+            return micro.code(name)
+        assert one.operation is not None
         return (micro.rate if one.kind == "rate" else micro.chain)(name, one.operation)
     return workload(driver, folder, name, rest[0])
 
@@ -295,6 +332,7 @@ def tasks(sizes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     names = [one.name for one in MICROBENCHMARKS]
     yield from (("micro", name) for name in names if not name.startswith("rate-"))
     yield "banks", ""
+    yield "barrier", ""
     yield from (("workload", name, "tiny") for name in workloads.names())
     yield from (("micro", name) for name in names if name.startswith("rate-"))
     for size in sizes:
@@ -302,26 +340,26 @@ def tasks(sizes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def measure(
-    folder: Path, out: Path, seconds: float, sizes: tuple[str, ...], told: Callable[[str], None]
+    folder: Path, out: Path, seconds: float, wanted: Iterable[tuple[str, ...]], told: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Measure everything for at most ``seconds``, and write the file after every tenth task."""
+    """Measure what is ``wanted`` (`tasks`) for at most ``seconds``, and write the file after every tenth task."""
     began, worker = time.monotonic(), Worker(folder)
     manifest = json.loads((folder / cubins.MANIFEST).read_text(encoding="utf-8"))
     found: dict[str, Any] = {
         "version": VERSION, "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "code": manifest, "smi_before": smi(), "device": {}, "micro": {}, "banks": {}, "workloads": {}, "not_measured": [],
+        "code": manifest, "smi_before": smi(), "device": {}, "micro": {}, "banks": {},
+        "barrier": {}, "workloads": {}, "not_measured": [],
     }  # fmt: skip
     raw: dict[str, dict[str, bytes]] = {}
     try:
-        for number, task in enumerate(tasks(sizes)):
+        for number, task in enumerate(wanted):
             left = seconds - (time.monotonic() - began)
             if left < 2:
                 found["not_measured"].append(list(task))
                 continue
             answer = worker.ask(task, min(TASK_SECONDS, left))
-            told(
-                f"{time.monotonic() - began:6.1f} s  {' '.join(task)}  {answer.get('error', '') or answer.get('failure', '')}"
-            )
+            reason = answer.get("error") or answer.get("failure") or ""
+            told(f"{time.monotonic() - began:6.1f} s  {' '.join(task)}  {reason}")
             if "raw" in answer:
                 raw[task[1]] = answer.pop("raw") or raw.get(task[1], {})
             place(found, task, answer)
@@ -339,8 +377,8 @@ def place(found: dict[str, Any], task: tuple[str, ...], answer: dict[str, Any]) 
     """Put an answer where it belongs."""
     if task[0] == "facts":
         found["device"] = answer
-    elif task[0] == "banks":
-        found["banks"] = answer
+    elif task[0] in ("banks", "barrier"):
+        found[task[0]] = answer
     elif task[0] == "micro":
         found["micro"][task[1]] = answer
     else:
@@ -349,7 +387,7 @@ def place(found: dict[str, Any], task: tuple[str, ...], answer: dict[str, Any]) 
 
 def write(out: Path, found: dict[str, Any]) -> None:
     """Write the measurements as JSON."""
-    out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    out.write_text(json.dumps(found, separators=(",", ":")), encoding="utf-8")
 
 
 def write_outputs(out: Path, raw: dict[str, dict[str, bytes]]) -> None:
@@ -361,12 +399,17 @@ def write_outputs(out: Path, raw: dict[str, dict[str, bytes]]) -> None:
         size += sum(map(len, packed.values()))
         if size <= KEPT_BYTES:
             kept[name] = packed
-    out.with_suffix(".outputs.json").write_text(json.dumps(kept), encoding="utf-8")
+    outputs_path(out).write_text(json.dumps(kept), encoding="utf-8")
+
+
+def outputs_path(out: Path) -> Path:
+    """The file of outputs that belongs to a file of measurements."""
+    return out.with_suffix(".outputs.json")
 
 
 def smi() -> str:
     """What ``nvidia-smi`` says of clocks, power and temperature; empty without it."""
-    query = "name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active"
+    query = "name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,temperature.gpu,power.draw"
     try:
         done = subprocess.run(
             ["nvidia-smi", f"--query-gpu={query}", "--format=csv"],

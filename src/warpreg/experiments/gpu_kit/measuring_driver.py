@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from warpreg.experiments.checks.gpu.driver import (
@@ -96,7 +97,7 @@ class MeasuringDriver(Driver):
             launch.start()
             self._call("cuEventRecord", event, None)
         self._call("cuCtxSynchronize")
-        found = [self._between(a, b) for a, b in zip(events, events[1:], strict=False)]
+        found = [self._between(a, b) for a, b in pairwise(events)]
         for event in events:
             self._call("cuEventDestroy_v2", event)
         return found

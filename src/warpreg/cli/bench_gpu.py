@@ -1,0 +1,99 @@
+"""``warpreg bench gpu``: measure a real GPU into a file, or show such a file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpreg.cli import output
+from warpreg.ir.errors import WarpregError
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+ARCHITECTURE = "sm_90"
+SECONDS = 480.0
+
+
+@click.command()
+@click.option("--out", type=FILE, metavar="FILE", help="Measure the first GPU of this machine; write FILE (.json).")
+@click.option("--cubins", type=FOLDER, metavar="FOLDER", help="With --out: machine code that --prepare wrote.")
+@click.option("--prepare", type=FOLDER, metavar="FOLDER", help="Write the machine code; requires the cuda extra.")
+@click.option("--show", type=FILE, metavar="FILE", help="Print what a file of measurements holds.")
+@click.option(
+    "--arch", default=ARCHITECTURE, show_default=True, metavar="sm_NN", help="Architecture of the GPU and its code."
+)
+@click.option(
+    "--seconds", default=SECONDS, show_default=True, type=click.FloatRange(10), help="Measure at most so long."
+)
+def command(
+    out: Path | None, cubins: Path | None, prepare: Path | None, show: Path | None, arch: str, seconds: float
+) -> None:
+    """Measure a real NVIDIA GPU: latencies, rates, register banks, memory, and all launches of the workloads.
+
+    Workloads run in the machine code of ptxas; their outputs are compared with the references and kept beside FILE.
+    On a machine without a compiler, bring the folder that --prepare wrote elsewhere.
+
+    \b
+    warpreg bench gpu --out h100.json
+    warpreg bench gpu --prepare cubins
+    warpreg bench gpu --out h100.json --cubins cubins
+    warpreg bench gpu --show h100.json
+    """
+    if sum(one is not None for one in (out, prepare, show)) != 1:
+        raise click.UsageError("give one of --out, --prepare and --show")
+    if cubins is not None and out is None:
+        raise click.UsageError("--cubins requires --out")
+    if show is not None:
+        _show(_read(show))
+    elif prepare is not None:
+        _prepare(prepare, arch)
+    elif out is not None:
+        _measure(out, cubins, arch, seconds)
+
+
+def _prepare(folder: Path, architecture: str) -> None:
+    from warpreg.experiments.gpu_kit import cubins
+
+    with output.steps() as progress:
+        manifest = cubins.prepare(folder, architecture, progress.begin)
+    for name, reason in manifest["failed"].items():
+        click.echo(f"{name}: {reason}", err=True)
+    click.echo(f"wrote machine code for {architecture} to {folder}")
+
+
+def _measure(out: Path, folder: Path | None, architecture: str, seconds: float) -> None:
+    from warpreg.experiments.checks.gpu.process import Gpu
+    from warpreg.experiments.gpu_kit import kit
+
+    Gpu().close()
+    with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as temporary:
+        if folder is None:
+            folder = Path(temporary)
+            _prepare(folder, architecture)
+        found = kit.measure(folder, out, seconds, kit.tasks(("small",)), click.echo)
+    _show(found)
+    click.echo(f"wrote {out} and {kit.outputs_path(out)}")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The measurements of a file.  Raises WarpregError for a file that is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WarpregError(f"{path}: no measurements of a GPU: {error}") from error
+    if not isinstance(found, dict) or "micro" not in found:
+        raise WarpregError(f"{path}: no measurements of a GPU: 'micro' is missing")
+    return found
+
+
+def _show(found: dict[str, Any]) -> None:
+    from warpreg.experiments.gpu_kit import summary
+
+    device = found["device"]
+    click.echo(f"{device.get('name', 'unknown GPU')}, {device.get('sms', '?')} SMs, measured {found['date']}")
+    tables = ((rows, title) for title, rows in summary.tables(found).items() if rows)
+    output.print_tables([output.table(rows, list(rows[0]), title) for rows, title in tables])

@@ -1,0 +1,163 @@
+"""The kit for a real GPU, against a stand-in for the driver, and on what an H100 answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpreg.cli import main
+from warpreg.experiments.checks.gpu.driver import GpuFault
+from warpreg.experiments.gpu_kit import kit, summary
+from warpreg.experiments.gpu_kit.cubins import assembled, disassembled, prepare
+from warpreg.experiments.gpu_kit.measured_device import MeasuredDevice
+from warpreg.experiments.gpu_kit.measuring_driver import MeasuringDriver
+from warpreg.experiments.gpu_kit.microbenchmarks import ITERATIONS, LONG, MICROBENCHMARKS, OPERATIONS, SHORT
+from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES, ffma_places, patched, register_bank_ptx
+from warpreg.ptx import parse
+
+from .fake_driver import FakeDriver
+
+Output = pytest.CaptureFixture[str]
+H100 = Path(__file__).parents[3] / "measurements" / "h100.json"
+DOUBLED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry doubled(.param .u64 data)
+{
+    .reg .b64 %a;
+    .reg .f32 %f;
+    ld.param.u64 %a, [data];
+    ld.global.f32 %f, [%a];
+    add.f32 %f, %f, %f;
+    st.global.f32 [%a], %f;
+    ret;
+}
+"""
+
+
+def test_a_launch_is_timed_cold_and_restored() -> None:
+    """Three runs each; the memory that the host sees is what the GPU left, here unchanged."""
+    library = FakeDriver()
+    device = MeasuredDevice(MeasuringDriver(1 << 20, library), parse(DOUBLED), b"cubin")
+    buffer = device.upload(np.full(4, 2.0, np.float32))
+    device.launch("doubled", 1, 32, buffer)
+    (times,) = device.times
+    assert (times.grid, times.block, times.cold_ms, times.restored_ms) == ((1, 1, 1), (32, 1, 1), 0.5, 0.5)
+    assert library.calls["cuLaunchKernel"] == 6
+    assert library.calls["cuMemsetD32_v2"] == 3
+    assert buffer.download().tolist() == [2.0] * 4
+
+
+def test_a_sequence_is_measured_if_the_host_only_launches() -> None:
+    device = MeasuredDevice(MeasuringDriver(1 << 20, FakeDriver()), parse(DOUBLED), b"cubin")
+    buffer = device.upload(np.zeros(4, np.float32))
+    device.launch("doubled", 1, 32, buffer)
+    device.launch("doubled", 1, 32, buffer)
+    assert device.sequence() == [{"ms": 0.5, "least_ms": 0.5}] * 2
+    buffer.write(np.ones(4, np.float32))
+    device.launch("doubled", 1, 32, buffer)
+    assert device.sequence() == []
+
+
+def test_a_fault_names_the_function() -> None:
+    device = MeasuredDevice(MeasuringDriver(1 << 20, FakeDriver("cuEventSynchronize")), parse(DOUBLED), b"cubin")
+    with pytest.raises(GpuFault, match=r"cuEventSynchronize: error \(700\)"):
+        device.launch("doubled", 1, 32, device.zeros(4, np.float32))
+
+
+def test_patched_code_has_the_registers_and_flags_of_the_case() -> None:
+    """Every FFMA of the loop reads three even registers, the first of which is kept for reuse; nothing stalls."""
+    case = next(one for one in CASES if one.name == "three in a bank, A reused")
+    code = patched(assembled(register_bank_ptx(), "sm_90"), case)
+    lines = [line.split("/*")[1].split("*/")[1].strip() for line in disassembled(code).splitlines() if "FFMA" in line]
+    assert len(lines) == len(ffma_places(code)) == COPIES
+    for line in lines:
+        _, a, b, c = line.removeprefix("FFMA ").removesuffix(" ;").split(", ")
+        assert a.endswith(".reuse")
+        assert all(int(one.removesuffix(".reuse")[1:]) % 2 == 0 for one in (a, b, c))
+
+
+@pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS if one.name in ("ffma", "imad-wide", "lds-64", "shfl-idx")]
+)
+def test_machine_code_has_the_instructions_that_are_meant(operation: object) -> None:
+    """The assembler must neither unroll, fold nor replace the chain."""
+    (one,) = [m for m in MICROBENCHMARKS if m.kind == "chain" and m.operation is operation]
+    listing = disassembled(assembled(one.ptx(), "sm_90"))
+    for text in listing.split(".section\t.text.")[1:]:
+        copies = LONG if text.startswith("long") else SHORT
+        assert one.operation is not None
+        wanted = one.operation.sass.split()
+        found = [word for word in text.split() if any(word == w or word.startswith(f"{w}.") for w in wanted)]
+        assert copies * one.operation.per_copy <= len(found) <= copies * one.operation.per_copy + 6
+
+
+def test_a_chain_is_the_difference_of_two_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1000 and 9192 cycles: 8192 more for 32 copies in 64 iterations, so 4 for a copy."""
+    driver = MeasuringDriver(8 << 20, FakeDriver())
+    monkeypatch.setattr(kit.cubins, "read", lambda folder, name: b"cubin")
+    answers = iter((1000, 9192))
+    monkeypatch.setattr(kit.Micro, "cycles", lambda *given: next(answers))
+    found = kit.Micro(driver, tmp_path).chain("chain-fadd", OPERATIONS[0])
+    assert (LONG - SHORT) * ITERATIONS == 2048
+    assert found["cycles_per_copy"] == 4.0
+
+
+def test_what_an_h100_answered() -> None:
+    """Register banks as in Huerta et al. (MICRO 2025), sections 3 and 5.3: an FFMA whose three sources are in one bank
+    takes 3 cycles, two of them 2; a kept operand takes no port; a register that is named thrice is read once."""
+    found = json.loads(H100.read_text(encoding="utf-8"))
+    banks = {row["sources"]: row["4"] for row in summary.banks(found["banks"])}
+    assert banks["three in the even bank"] == pytest.approx(3, abs=0.2)
+    assert banks["two of three in a bank"] == pytest.approx(2, abs=0.2)
+    assert banks["three in a bank, A reused"] == pytest.approx(2, abs=0.2)
+    assert banks["three in a bank, A and B reused"] == pytest.approx(1, abs=0.2)
+    assert banks["one register thrice"] == pytest.approx(1, abs=0.2)
+    cycles = {row["chain"]: row["cycles"] for row in summary.latencies(found["micro"])}
+    for name, expected in (("fadd", 4), ("ffma", 4), ("imad", 4), ("dfma", 8), ("lds", 23)):
+        assert cycles[name] == pytest.approx(expected, abs=0.1)
+
+
+def test_every_workload_ran_on_the_h100() -> None:
+    """One output differs: the texture unit interpolates with 8 bits (two of 1,665 pixels)."""
+    found = json.loads(H100.read_text(encoding="utf-8"))
+    assert [row["task"] for row in summary.failures(found)] == ["ambient-occlusion tiny"]
+    assert [row["workloads"] for row in summary.sizes(found["workloads"])] == [106, 106]
+
+
+def test_show_prints_tables(capsys: Output) -> None:
+    assert main(["bench", "gpu", "--show", str(H100)]) == 0
+    printed = capsys.readouterr().out
+    assert "NVIDIA H100 80GB HBM3" in printed
+    assert "three in the even bank" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
+        ([], 2, "give one of --out, --prepare and --show"),
+        (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
+        (["--out", "x.json"], 1, "this machine has no NVIDIA driver"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], status: int, message: str, capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "gpu", *arguments]) == status
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.slow
+def test_all_machine_code_is_prepared(tmp_path: Path) -> None:
+    manifest = prepare(tmp_path, "sm_90")
+    assert manifest["failed"] == {}
+    assert (tmp_path / "banks-0.cubin.zst").is_file()
