@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import Location, UnsupportedError
@@ -94,7 +94,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
         machine_code=code.architecture,
         block_addresses=tuple(INSTRUCTION_BYTES * span.first for span in spans),
         literals=lifter.literals,
-        placements=lifter.placements(source),
+        placements=lifter.placements(source, lifted),
         analyses={},
     )
 
@@ -151,14 +151,15 @@ class _Lifter:
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
         self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
 
-    def placements(self, source: Kernel) -> tuple[Placement, ...]:
-        """Those of the PTX, and all variables of bank 3 at their offsets: an index may reach any of them."""
+    def placements(self, source: Kernel, lifted: Iterable[Block]) -> tuple[Placement, ...]:
+        """Those of the PTX, variables of bank 3 with their offsets in it; all of them where an index or a pair of words
+        may reach one that the code does not name."""
+        words = [o for block in lifted for i in block.instructions for o in i.operands if isinstance(o, ConstantBank)]
+        reaches = any(word.bank == VARIABLES and (word.index or word.type.bits > 32) for word in words)
+        own = {p.variable.unique_name for p in source.placements}
         declared = {v.unique_name: v for v in source.module.static_variables}
-        banked = [
-            Placement(declared[name], "const", offset, size)
-            for offset, size, name in self.variables
-            if name in declared
-        ]
+        known = [row for row in self.variables if row[2] in declared and (reaches or row[2] in own)]
+        banked = [Placement(declared[name], "const", offset, size) for offset, size, name in known]
         names = {p.variable.unique_name for p in banked}
         return (*(p for p in source.placements if p.variable.unique_name not in names), *banked)
 

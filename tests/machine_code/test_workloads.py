@@ -1,0 +1,43 @@
+"""The workloads in the vendor's machine code give what their references expect."""
+
+from __future__ import annotations
+
+import pytest
+from tests.machine_code.compiled import ARCHITECTURES, lifted
+
+from warpreg import workloads
+from warpreg.simt import Device
+
+QUICK = frozenset(
+    """
+    2dconv b-tree backprop bfs black-scholes bloom gaussian histogram64 hotspot kmeans lighting lps mandelbrot
+    matrix-mul merge-sort mobilenet-depthwise molecular-dynamics monte-carlo normal-mapping nqu particles radix-sort
+    reduction reduction-loop scalar-prod scan sgemm skinning sobol-qrng spmv vector-add
+    """.split()
+)
+"""Those that take about a second of processor time, of all kinds: textures, barriers, atomics, calls, jump tables."""
+
+
+def checked(name: str, architecture: str) -> None:
+    pytest.importorskip("nvidia")
+    workload = workloads.find(name)
+    problem, module = workload.problem("tiny"), workload.module()
+    device = Device(module)
+    for kernel in lifted(workload.ptx_text(), module, architecture):
+        device.install(kernel)
+    problem.check(problem.run(device))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_quick_workload(name: str, architecture: str) -> None:
+    checked(name, architecture)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("name", sorted(set(workloads.names()) - QUICK))
+def test_workload(name: str, architecture: str) -> None:
+    checked(name, architecture)
