@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,24 @@ SECONDS = 480.0
 @click.option("--prepare", type=FOLDER, metavar="FOLDER", help="Write the machine code; requires the cuda extra.")
 @click.option("--show", type=FILE, metavar="FILE", help="Print what a file of measurements holds.")
 @click.option(
+    "--compare", type=FILE, metavar="FILE", help="Run its machine code here; compare outputs with those of the GPU."
+)
+@click.option("--workloads", metavar="A,B", help="With --compare: these workloads. Default: all of FILE.")
+@click.option(
     "--arch", default=ARCHITECTURE, show_default=True, metavar="sm_NN", help="Architecture of the GPU and its code."
 )
 @click.option(
     "--seconds", default=SECONDS, show_default=True, type=click.FloatRange(10), help="Measure at most so long."
 )
 def command(
-    out: Path | None, cubins: Path | None, prepare: Path | None, show: Path | None, arch: str, seconds: float
+    out: Path | None,
+    cubins: Path | None,
+    prepare: Path | None,
+    show: Path | None,
+    compare: Path | None,
+    workloads: str | None,
+    arch: str,
+    seconds: float,
 ) -> None:
     """Measure a real NVIDIA GPU: latencies, rates, register banks, memory, and all launches of the workloads.
 
@@ -42,12 +54,17 @@ def command(
     warpreg bench gpu --prepare cubins
     warpreg bench gpu --out h100.json --cubins cubins
     warpreg bench gpu --show h100.json
+    warpreg bench gpu --compare h100.json --workloads bfs,hotspot
     """
-    if sum(one is not None for one in (out, prepare, show)) != 1:
-        raise click.UsageError("give one of --out, --prepare and --show")
+    if sum(one is not None for one in (out, prepare, show, compare)) != 1:
+        raise click.UsageError("give one of --out, --prepare, --show and --compare")
     if cubins is not None and out is None:
         raise click.UsageError("--cubins requires --out")
-    if show is not None:
+    if workloads is not None and compare is None:
+        raise click.UsageError("--workloads requires --compare")
+    if compare is not None:
+        _compare(compare, workloads.split(",") if workloads else [])
+    elif show is not None:
         _show(_read(show))
     elif prepare is not None:
         _prepare(prepare, arch)
@@ -77,6 +94,17 @@ def _measure(out: Path, folder: Path | None, architecture: str, seconds: float) 
         found = kit.measure(folder, out, seconds, kit.tasks(("small",)), click.echo)
     _show(found)
     click.echo(f"wrote {out} and {kit.outputs_path(out)}")
+
+
+def _compare(path: Path, names: list[str]) -> None:
+    from warpreg.experiments.gpu_kit.outputs import compare_outputs
+
+    _read(path)
+    with output.steps() as progress:
+        rows = [asdict(one) for one in compare_outputs(path, names, progress.begin)]
+    output.print_tables([output.table(rows, list(rows[0]), "Outputs: elements whose bits differ from the GPU's")])
+    equal = sum(not row["differing"] and not row["error"] for row in rows)
+    click.echo(f"{equal} of {len(rows)} outputs are equal bit for bit")
 
 
 def _read(path: Path) -> dict[str, Any]:

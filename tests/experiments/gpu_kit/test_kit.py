@@ -10,11 +10,12 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.experiments.checks.gpu.driver import GpuFault
-from warpreg.experiments.gpu_kit import kit, summary
+from warpreg.experiments.gpu_kit import cubins, kit, summary
 from warpreg.experiments.gpu_kit.cubins import prepare
 from warpreg.experiments.gpu_kit.measured_device import MeasuredDevice
 from warpreg.experiments.gpu_kit.measuring_driver import MeasuringDriver
 from warpreg.experiments.gpu_kit.microbenchmarks import ITERATIONS, LONG, MICROBENCHMARKS, OPERATIONS, SHORT
+from warpreg.experiments.gpu_kit.outputs import compare_outputs, compared
 from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES, ffma_places, patched, register_bank_ptx
 from warpreg.machine_code.tools import assembled, disassembled
 from warpreg.ptx import parse
@@ -100,7 +101,7 @@ def test_machine_code_has_the_instructions_that_are_meant(operation: object) -> 
 def test_a_chain_is_the_difference_of_two_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """1000 and 9192 cycles: 8192 more for 32 copies in 64 iterations, so 4 for a copy."""
     driver = MeasuringDriver(8 << 20, FakeDriver())
-    monkeypatch.setattr(kit.cubins, "read", lambda folder, name: b"cubin")
+    monkeypatch.setattr(cubins, "read", lambda folder, name: b"cubin")
     answers = iter((1000, 9192))
     monkeypatch.setattr(kit.Micro, "cycles", lambda *given: next(answers))
     found = kit.Micro(driver, tmp_path).chain("chain-fadd", OPERATIONS[0])
@@ -141,8 +142,10 @@ def test_show_prints_tables(capsys: Output) -> None:
     ("arguments", "status", "message"),
     [
         (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
-        ([], 2, "give one of --out, --prepare and --show"),
+        ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
+        (["--workloads", "bfs", "--show", "y"], 2, "--workloads requires --compare"),
+        (["--compare", str(H100), "--workloads", "no-such"], 1, "workload among the kept outputs 'no-such'"),
         (["--out", "x.json"], 1, "this machine has no NVIDIA driver"),
     ],
 )
@@ -155,6 +158,23 @@ def test_bad_input_is_one_line(
     assert message in error
     assert error.count("\n") == 1
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.slow
+def test_the_executor_leaves_the_bits_of_the_gpu() -> None:
+    """The machine code that ran on the H100, of integers, floats, doubles, shared memory, atomics and textures."""
+    names = ("aes", "b-tree", "bfs", "hotspot", "dgemm", "convolution-texture", "cfd", "histogram64")
+    found = [*compare_outputs(H100, names)]
+    assert {one.workload for one in found} == {*names}
+    assert [(one.output, one.error) for one in found if one.differing or one.error] == []
+
+
+def test_two_arrays_are_compared_by_bits() -> None:
+    """NaNs of any bits are equal; zeros of two signs are not."""
+    ours, theirs = np.array([1.0, np.nan, 0.0, 3.0], np.float32), np.array([1.0, np.nan, -0.0, 2.0], np.float32)
+    one = compared("w", "o", ours, theirs)
+    assert (one.elements, one.differing, one.absolute) == (4, 2, 1.0)
+    assert one.relative == pytest.approx(1 / 3)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warpreg import simt
 from warpreg.experiments.gpu_kit.kit import CHECKED, outputs_path
 from warpreg.experiments.runs.run import CompileChoice, find_workload, load_device
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import UnknownNameError, WarpregError
 
 UNRECORDED = simt.Record()
 
@@ -54,6 +54,9 @@ def compare_outputs(
     """Run the workloads in the machine code that the GPU ran, and compare; by default all that are kept."""
     found = json.loads(measurements.read_text(encoding="utf-8"))
     kept, architecture = kept_outputs(measurements), found["code"]["architecture"]
+    for name in names:
+        if name not in kept:
+            raise UnknownNameError("workload among the kept outputs", name, kept)
     for name in names or sorted(kept):
         begun(name)
         described = found["workloads"][CHECKED][name]["outputs"]

@@ -16,6 +16,7 @@ from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import WarpregWarning
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.ir.operands import ConstantBank
 from warpreg.simt.kernel.kernel_cache import load_or_compile
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
@@ -248,7 +249,8 @@ class Device:
 
     def _tell_unfilled(self, native: NativeKernel) -> None:
         """Warn once of constants that a kernel reads though nothing filled them."""
-        names = self.variables.unfilled(native.image.symbols)
+        read = _named(native.kernel) if native.kernel.machine_code else native.image.symbols
+        names = self.variables.unfilled(read)
         if names:
             them = f"variable{'s' if len(names) > 1 else ''} {', '.join(names)}"
             warnings.warn(
@@ -273,3 +275,9 @@ class Device:
             name = f"the parameters of '{kernel.name}'"
             self._parameter_copies[kernel.name] = self.memory.allocate(size, np.uint8, name)
         return self._parameter_copies[kernel.name]
+
+
+def _named(kernel: Kernel) -> set[str]:
+    """The variables that machine code names; an index may reach others of the same bank."""
+    words = (o for i in kernel.instructions() for o in i.operands if isinstance(o, ConstantBank))
+    return {word.name for word in words if word.name}
