@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 from warpreg.codegen import build_kernel
-from warpreg.experiments.compiler.vendor_compiler import find_tool
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.machine_code import cubin, listing
 from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.tools import find_tool
 
 ARCHITECTURES = ("sm_80", "sm_90")
 TARGET = re.compile(r"^(\s*\.target\s+)\S+", re.MULTILINE)

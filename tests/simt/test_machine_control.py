@@ -255,7 +255,7 @@ def test_groups_apart_use_the_same_barrier() -> None:
     Even lanes add 1 a round, odd lanes 2; all lanes of a half add 4 after they have met.
     """
 
-    def side(name: str) -> list[Line]:
+    def side(name: str) -> list[Line | str]:
         return [
             i("mov.u32", R(2), 0),
             name,

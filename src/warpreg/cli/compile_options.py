@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from warpreg.cli.options import Function, Option
 from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
 from warpreg.experiments.runs.run import ADDRESS_BITS, RANGES, CompileChoice
+from warpreg.machine_code.assembler import ARCHITECTURES
 
 CHOICE = "choice_"
 """Prefix of the parameters of a `CompileChoice`; it keeps them apart from parameters of the command."""
@@ -41,16 +42,30 @@ def given_options() -> dict[str, Any]:
     return {
         name: context.params[CHOICE + name]
         for name in names
+        if CHOICE + name in context.params
         if context.get_parameter_source(CHOICE + name) is not ParameterSource.DEFAULT
     }
 
 
 def compile_options(function: Function) -> Function:
-    """The compiler options; the command receives them as one `CompileChoice` named ``choice``."""
+    """The options of both compilers; the command receives them as one `CompileChoice` named ``choice``."""
+    code = click.option(
+        "--code",
+        CHOICE + "machine_code",
+        type=click.Choice(ARCHITECTURES),
+        help="Run the machine code that ptxas makes for this architecture; requires the cuda extra. "
+        "Default: the code of Warpreg's compiler.",
+    )
+    return code(own_compile_options(function))
+
+
+def own_compile_options(function: Function) -> Function:
+    """The options of this compiler; the command receives them as one `CompileChoice` named ``choice``."""
 
     @functools.wraps(function)
     def command(*arguments: Any, **named: Any) -> Any:
-        chosen = {field.name: named.pop(CHOICE + field.name) for field in dataclasses.fields(CompileChoice)}
+        names = [field.name for field in dataclasses.fields(CompileChoice) if CHOICE + field.name in named]
+        chosen = {name: named.pop(CHOICE + name) for name in names}
         return function(*arguments, choice=CompileChoice(**chosen), **named)
 
     options = (

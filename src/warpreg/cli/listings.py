@@ -30,7 +30,7 @@ def styled(listed: Listing, notes: Mapping[int, str], banks: int = 0, marked: in
     yield Text(LEGEND, FADE)
     tens, units = listed.header()
     yield Text(f"\n      {tens}", FADE)
-    yield Text(f"   pc {units} live", FADE)
+    yield Text(f"   pc {units} live{listed.control_header}", FADE)
     for block in listed.blocks:
         yield Text(block.title, "bold cyan")
         for line in block.lines:
@@ -42,7 +42,7 @@ def _line(line: Line, note: str, is_marked: bool) -> Text:
     text = Text(f"{MARK}{line.pc:4d} ", "bold red") if is_marked else Text(f"{line.pc:5d} ")
     for mark in line.ranges:
         text.append(mark, FADE if mark == "│" else "yellow")
-    text.append(f" {line.pressure:4d}  ", FADE)
+    text.append(f" {line.pressure:4d}{line.control}  ", FADE)
     guard, _, rest = str(line.instruction).rpartition(line.instruction.full_opcode)
     text.append(guard).append(line.instruction.full_opcode, "bold").append(rest)
     if note:

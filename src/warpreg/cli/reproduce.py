@@ -13,7 +13,7 @@ import click
 
 from warpreg import workloads
 from warpreg.cli import output
-from warpreg.cli.compile_options import compile_options, given_options
+from warpreg.cli.compile_options import given_options, own_compile_options
 from warpreg.cli.options import json_option, processes_option
 from warpreg.experiments.papers.by_code import as_dict, by_code
 from warpreg.experiments.papers.complete import complete, steps_of
@@ -75,7 +75,7 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
     metavar="DIR",
     help="Measure results, ablations and codes; write a page per paper with figures, and a page that sums up all.",
 )
-@compile_options
+@own_compile_options
 @json_option
 def command(
     papers: tuple[str, ...],

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from warpreg.codegen.machine.latency_model import Cycles
 from warpreg.codegen.machine.targets import PLAIN, Target
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 
 PTX, ALLOCATED_PTX, MACHINE = "ptx", "allocated-ptx", "machine"
 LEVELS = (PTX, ALLOCATED_PTX, MACHINE)
 """PTX before and after register allocation, and machine code."""
+
+
+class Assembler(Protocol):
+    """Another compiler that makes the kernels of a module: a frozen dataclass, whose fields tell its results apart."""
+
+    def kernel(self, module: Module, name: str) -> Kernel:
+        """A kernel in architected registers."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,7 @@ class CompileOptions:
     longest, among those in use and the first ``rotate`` ones, instead of the lowest; ``sink``: move computations down
     to the blocks that read them; ``rematerialize``: recompute cheap values instead of keeping them live;
     ``live_words``: words that may be live before these two act, default those of ``max_registers``; they do not act
-    without either limit.
+    without either limit.  ``assembler`` makes the code in place of this compiler, whose other options have no effect.
     """
 
     max_registers: int | None = None
@@ -44,3 +54,4 @@ class CompileOptions:
     sink: bool = True
     rematerialize: bool = True
     live_words: int | None = None
+    assembler: Assembler | None = None

@@ -109,7 +109,8 @@ class Instruction:
 
     def __str__(self) -> str:
         guard = f"{self.guard} " if self.guard else ""
-        operands = ", ".join(map(str, self.operands))
+        kept = {position + len(self.results) for position in self.reuse}
+        operands = ", ".join(f"{o}.reuse" if place in kept else str(o) for place, o in enumerate(self.operands))
         return f"{guard}{self.full_opcode} {operands}".rstrip()
 
 

@@ -28,17 +28,22 @@ SIGN_BITS = {"f16x2": 0x80008000, "f32": 1 << 31, "f64": 1 << 63}
 Taken = list[tuple[Parsed, OperandSlot]]
 
 
-def canonical(pattern: OperandPattern, listed: Sequence[Parsed]) -> tuple[Operand, ...]:
-    """The destination (a sink without one, a vector of several), then the sources.
+def canonical(
+    pattern: OperandPattern, listed: Sequence[Parsed], reused: Sequence[int] = ()
+) -> tuple[tuple[Operand, ...], tuple[int, ...]]:
+    """The destination (a sink without one, a vector of several), then the sources; and which sources, by position among
+    them, are those at the ``reused`` positions of the listing.
 
     Raises ValueError if the operands do not fit the pattern.
     """
+    kept = {id(listed[at]) for at in reused}
     results, rest = _taken(pattern.results, list(listed))
     sources, rest = _taken(pattern.sources, _packed(rest, pattern.sources))
     if rest:
         raise ValueError(f"{len(rest)} operands too many")
     destinations = [_result(operand, slot) for operand, slot in results]
-    return _destination(destinations), *(_source(operand, slot) for operand, slot in sources)
+    positions = tuple(at for at, (operand, _) in enumerate(sources) if id(operand) in kept)
+    return (_destination(destinations), *(_source(operand, slot) for operand, slot in sources)), positions
 
 
 def wide_addresses(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:

@@ -182,18 +182,18 @@ class _Lifter:
         location = Location(self.code.file, one.line)
         if pattern is None and opcode not in textures.OPCODES:
             raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
+        positions: tuple[int, ...] = ()
         try:
-            listed, reuse = self._listed(opcode, one)
+            listed, reused = self._listed(opcode, one)
             if pattern is None:
                 operands = textures.texture_operands(opcode, tuple(modifiers), listed)
             else:
-                operands = wide_addresses(modifiers, canonical(pattern, listed))
+                operands, positions = canonical(pattern, listed, reused)
+                operands = wide_addresses(modifiers, operands)
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
         kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
         resolved = tuple(self._resolved(operand, one, kind) for operand, kind in zip(operands, kinds, strict=True))
-        shift = len(resolved) - 1 - len(listed)
-        positions = tuple(p + shift for p in reuse) if shift >= 0 else reuse
         source = Location(*one.source) if one.source else None
         return Instruction(
             opcode, tuple(modifiers), resolved, _guard(one.guard), location, source, one.control, positions

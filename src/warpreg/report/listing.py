@@ -16,6 +16,9 @@ from warpreg.ir.kernel import Block, Kernel
 
 LEGEND = "┬ written   │ live   ├ read   ┴ last read   ┼ read or merged, and written   · written, never read"
 
+CONTROL_HEADER = "  waits:R:W:yield:stall"
+"""Above control codes: counters waited for, those for reads and for the write, yield, stall cycles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -38,6 +41,11 @@ class Line:
     instruction: Instruction
     ranges: str
     live: tuple[str, ...]
+
+    @property
+    def control(self) -> str:
+        """The control code of machine code behind two spaces; nothing without one."""
+        return f"  {self.instruction.control}" if self.instruction.control else ""
 
     @property
     def pressure(self) -> int:
@@ -81,16 +89,22 @@ class Listing:
         return tens, "".join(str(column.index % 10) for column in self.columns)
 
     def text(self) -> Iterator[str]:
-        """The listing as lines of plain text."""
+        """The listing as lines of plain text; machine code has its control codes before the instructions."""
         tens, units = self.header()
         yield f"      {tens}"
-        yield f"   pc {units} live"
+        yield f"   pc {units} live{self.control_header}"
         for block in self.blocks:
             yield block.title
             for line in block.lines:
                 source = line.instruction.source
                 where = f"  // {source}" if source else ""
-                yield f"{line.pc:5d} {line.ranges} {line.pressure:4d}  {line.instruction}{where}"
+                yield f"{line.pc:5d} {line.ranges} {line.pressure:4d}{line.control}  {line.instruction}{where}"
+
+    @property
+    def control_header(self) -> str:
+        """What stands above the control codes of machine code; nothing without them."""
+        lines = (line for block in self.blocks for line in block.lines)
+        return CONTROL_HEADER if any(line.control for line in lines) else ""
 
 
 def listing(kernel: Kernel) -> Listing:

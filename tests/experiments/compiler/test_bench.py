@@ -25,10 +25,7 @@ from warpreg.experiments.compiler.bench import (
 from warpreg.experiments.compiler.loop_copies import LoopCopies
 from warpreg.experiments.compiler.vendor_compiler import (
     MachineCode,
-    VendorToolError,
-    VendorToolMissingError,
     assemble,
-    find_tool,
     reported_registers,
     rolled_loops,
     sections,
@@ -37,6 +34,7 @@ from warpreg.experiments.compiler.vendor_compiler import (
 )
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.machine_code.tools import VendorToolError, VendorToolMissingError, find_tool
 
 REPORT = """\
 ptxas info    : 0 bytes gmem

@@ -11,11 +11,12 @@ import pytest
 from warpreg.cli import main
 from warpreg.experiments.checks.gpu.driver import GpuFault
 from warpreg.experiments.gpu_kit import kit, summary
-from warpreg.experiments.gpu_kit.cubins import assembled, disassembled, prepare
+from warpreg.experiments.gpu_kit.cubins import prepare
 from warpreg.experiments.gpu_kit.measured_device import MeasuredDevice
 from warpreg.experiments.gpu_kit.measuring_driver import MeasuringDriver
 from warpreg.experiments.gpu_kit.microbenchmarks import ITERATIONS, LONG, MICROBENCHMARKS, OPERATIONS, SHORT
 from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES, ffma_places, patched, register_bank_ptx
+from warpreg.machine_code.tools import assembled, disassembled
 from warpreg.ptx import parse
 
 from .fake_driver import FakeDriver

@@ -32,11 +32,12 @@ from warpreg import codegen, simt, workloads
 from warpreg.experiments.compiler.evidence import Evidence
 from warpreg.experiments.compiler.loop_copies import LoopCopies, loop_copies, our_counts, their_counts
 from warpreg.experiments.compiler.ptx_folder import ptx_files, read_launches
-from warpreg.experiments.compiler.vendor_compiler import MachineCode, assemble, ptxas_version
+from warpreg.experiments.compiler.vendor_compiler import MachineCode, assemble
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.machine_code.tools import ptxas_version
 from warpreg.ptx import parse
 from warpreg.workloads import Workload
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from warpreg.ir.errors import WarpregError
+from warpreg.machine_code.tools import find_tool, output_of
 
 ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
 USED = re.compile(r"Used (\d+) registers")
@@ -25,18 +23,6 @@ WIDE_PARTS = frozenset({"64", "WIDE"})
 TEXT = ".text."
 LINKED = "$__internal_"
 HEADER = re.compile(r"^\s*\.target\b[^\n]*(\n\s*\.address_size[^\n]*)?", re.MULTILINE)
-VERSION = re.compile(r"V(\d[\d.]*)")
-
-
-class VendorToolMissingError(WarpregError):
-    """A tool of the ``cuda`` extra that is not installed."""
-
-    def __init__(self, tool: str) -> None:
-        super().__init__(f"'{tool}' is not installed; it comes with an optional extra: pip install 'warpreg[cuda]'")
-
-
-class VendorToolError(WarpregError):
-    """A tool of the ``cuda`` extra rejected its input; the message ends with the tool's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +63,6 @@ class MachineCode:
         }
 
 
-def find_tool(name: str) -> Path:
-    """The executable in the installed NVIDIA wheels; raises `VendorToolMissingError`."""
-    spec = importlib.util.find_spec("nvidia")
-    for root in (spec.submodule_search_locations or ()) if spec else ():
-        for found in (*Path(root).glob(f"*/bin/{name}"), *Path(root).glob(f"*/bin/{name}.exe")):
-            return found
-    raise VendorToolMissingError(name)
-
-
-def ptxas_version() -> str:
-    """The version of ``ptxas``, such as ``13.0.88``."""
-    found = VERSION.search(_output([str(find_tool("ptxas")), "--version"]))
-    return found[1] if found else "unknown"
-
-
 def assemble(
     ptx_path: Path, architecture: str, *, unroll: bool = True, registers: int | None = None
 ) -> dict[str, MachineCode]:
@@ -111,8 +82,8 @@ def assemble(
         edited = Path(folder) / ptx_path.name
         edited.write_text(BOUNDS.sub("", text) if limit else text, encoding="utf-8")
         options = ["-v", "-lineinfo", f"-arch={architecture}", *limit]
-        report = _output([str(ptxas), *options, "-o", str(cubin), str(edited)])
-        listing = sections(_output([str(nvdisasm), "-c", "-gp", str(cubin)]), added)
+        report = output_of([str(ptxas), *options, "-o", str(cubin), str(edited)])
+        listing = sections(output_of([str(nvdisasm), "-c", "-gp", str(cubin)]), added)
     return {name: _machine_code(registers, listing[name]) for name, registers in reported_registers(report).items()}
 
 
@@ -191,12 +162,3 @@ def is_linked(label: str) -> bool:
 
 def _branches_to_itself(line: Listed) -> bool:
     return line.opcode == "BRA" and line.operands.strip("`() ") in line.labels
-
-
-def _output(command: Sequence[str]) -> str:
-    """The output of a tool on both streams."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        tool, file = Path(command[0]).name, Path(command[-1]).name
-        raise VendorToolError(f"{tool} failed with status {done.returncode} on {file}:\n{done.stdout.strip()}")
-    return done.stdout

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,10 @@ import zstandard
 
 from warpreg import simt, workloads
 from warpreg.experiments.checks.gpu.request import visible
-from warpreg.experiments.compiler.vendor_compiler import VendorToolError, find_tool, ptxas_version
 from warpreg.experiments.gpu_kit.microbenchmarks import MICROBENCHMARKS
 from warpreg.experiments.gpu_kit.register_banks import CASES, patched, register_bank_ptx
 from warpreg.ir.errors import WarpregError
+from warpreg.machine_code.tools import VendorToolError, assembled, ptxas_version
 
 MANIFEST = "manifest.json"
 SUFFIX = ".cubin.zst"
@@ -53,27 +51,6 @@ def workload_ptx(name: str) -> str:
     buffers = simt.Device(module).variables.buffers
     names = [v.name for v in module.static_variables if v.unique_name in buffers and v.bytes]
     return visible(workload.ptx_text(), names)
-
-
-def assembled(text: str, architecture: str) -> bytes:
-    """The machine code of PTX text.  Raises `VendorToolError`."""
-    with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as folder:
-        source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        source.write_text(text, encoding="utf-8")
-        command = [str(find_tool("ptxas")), f"-arch={architecture}", "-o", str(cubin), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise VendorToolError(f"ptxas: {done.stderr.strip()}")
-        return cubin.read_bytes()
-
-
-def disassembled(cubin: bytes) -> str:
-    """The listing of ``nvdisasm -c -hex``."""
-    with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as folder:
-        path = Path(folder) / "kernel.cubin"
-        path.write_bytes(cubin)
-        command = [str(find_tool("nvdisasm")), "-c", "-hex", str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def _write(folder: Path, name: str, cubin: bytes) -> None:

@@ -21,6 +21,7 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.html_table import html_table
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
+from warpreg.machine_code.assembler import MachineCode
 from warpreg.ptx.cuda.options import CudaOptions
 from warpreg.replay import DistinctWarps, distinct_warps
 from warpreg.sass.listing import Copy
@@ -163,6 +164,8 @@ RANGES = {
 }
 """The least and the largest value of compile options."""
 ADDRESS_BITS = (32, 64)
+OF_PTXAS = frozenset({"machine_code", "max_registers", "registers", "include", "define", "arch"})
+"""Compile options that also have an effect on machine code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,8 @@ class CompileChoice:
 
     ``registers``: register demand per thread for the computation of occupancy, regardless of the compiled kernel.
     ``latencies``: the machine that instructions are scheduled for, by name or path.  ``include``, ``define`` and
-    ``arch`` are those of `CudaOptions`, for CUDA C++.
+    ``arch`` are those of `CudaOptions`, for CUDA C++.  ``machine_code``: run the code of ``ptxas`` for this
+    architecture instead; of this compiler's options, it obeys ``max_registers`` only.
     """
 
     max_registers: int | None = None
@@ -189,6 +193,7 @@ class CompileChoice:
     include: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
     arch: str | None = None
+    machine_code: str | None = None
 
     @property
     def cuda(self) -> CudaOptions:
@@ -208,6 +213,8 @@ class CompileChoice:
             raise RunError(f"address_bits: expected 32 or 64, found {self.address_bits}")
         if self.level not in codegen.LEVELS:
             raise UnknownNameError("level", self.level, codegen.LEVELS)
+        if self.machine_code:
+            return self._vendor_options()
         return CompileOptions(
             max_registers=self.max_registers,
             schedule=self.schedule,
@@ -221,6 +228,16 @@ class CompileChoice:
             rematerialize=self.rematerialize,
             live_words=self.live_words,
         )
+
+    def _vendor_options(self) -> CompileOptions:
+        """The options with which ``ptxas`` makes the code.  Raises RunError for an option of this compiler."""
+        assert self.machine_code is not None
+        for one in dataclasses.fields(self):
+            if one.name not in OF_PTXAS and getattr(self, one.name) != one.default:
+                raise RunError(
+                    f"{one.name}: an option of Warpreg's compiler; the code is ptxas's ({self.machine_code})"
+                )
+        return CompileOptions(assembler=MachineCode.of(self.machine_code, self.max_registers))
 
     def as_dict(self) -> dict[str, Any]:
         """The options as values of JSON, equal to those that are read back."""

@@ -1,0 +1,78 @@
+"""Kernels in the machine code of ``ptxas``: PTX to cubin, cubin to listing, listing to kernel."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+from dataclasses import dataclass
+
+from warpreg import ptx
+from warpreg.cache import store
+from warpreg.codegen import build_kernel
+from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
+from warpreg.machine_code import cubin, listing
+from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.tools import assembled, disassembled, ptxas_version
+
+ARCHITECTURES = ("sm_80", "sm_90")
+KIND = "cubins"
+KEPT = 8
+"""Modules whose code is kept in memory."""
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """The assembler ``ptxas`` of a ``version`` for an ``architecture``; ``max_registers`` limits those of a thread."""
+
+    architecture: str
+    version: str
+    max_registers: int | None = None
+
+    @classmethod
+    def of(cls, architecture: str, max_registers: int | None = None) -> MachineCode:
+        """The installed assembler.  Raises UnknownNameError, `VendorToolMissingError` without the ``cuda`` extra."""
+        if architecture not in ARCHITECTURES:
+            raise UnknownNameError("architecture of machine code", architecture, ARCHITECTURES)
+        return cls(architecture, ptxas_version(), max_registers)
+
+    def kernel(self, module: Module, name: str) -> Kernel:
+        """A kernel of a module, lifted.
+
+        Raises `VendorToolError` for PTX that ``ptxas`` rejects, `MachineCodeError`, UnsupportedError.
+        """
+        code = _code_of(ptx.write(module), self)
+        function = code.listing.functions.get(name)
+        if function is None:
+            raise WarpregError(f"kernel '{name}': ptxas made no code of it for {self.architecture}")
+        file = f"{name}.{self.architecture}.sass"
+        return lift(Code(function, self.architecture, code.records, file), build_kernel(module, name))
+
+    def files(self, text: str) -> tuple[bytes, str]:
+        """The cubin of PTX text, and its listing; kept on disk."""
+        limit = [] if self.max_registers is None else [f"-maxrregcount={self.max_registers}"]
+        key = store.key_of(text, self.architecture, self.version, str(limit))
+        data = store.read(KIND, key)
+        if data is None:
+            made = assembled(text, self.architecture, limit)
+            data = pickle.dumps((made, disassembled(made)))
+            store.write(KIND, key, data)
+        binary, listed = pickle.loads(data)
+        return binary, listed
+
+
+@dataclass(frozen=True)
+class ModuleCode:
+    """The code of a module: what its cubin says, and its listing; ``digest`` is the hash of the cubin."""
+
+    records: cubin.Cubin
+    listing: listing.Listing
+    digest: str
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _code_of(text: str, assembler: MachineCode) -> ModuleCode:
+    binary, listed = assembler.files(text)
+    return ModuleCode(cubin.read(binary), listing.parse(listed), hashlib.sha256(binary).hexdigest())
