@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.machine_code.compiled import ARCHITECTURES, lifted
 
-from warpreg.ir.kernel import Kernel
-from warpreg.ptx import parse
+from warpreg.codegen import CompileOptions
+from warpreg.machine_code.assembler import ARCHITECTURES, MachineCode
 from warpreg.simt import Device
 
 THREADS = 64
@@ -86,10 +85,9 @@ BODIES = {
 }
 
 
-def outcome(text: str, kernel: Kernel | None) -> list[int]:
-    device = Device(parse(text, "k.ptx"), max_instructions=10_000_000)
-    if kernel:
-        device.install(kernel)
+def outcome(text: str, architecture: str) -> list[int]:
+    options = CompileOptions(assembler=MachineCode.of(architecture)) if architecture else CompileOptions()
+    device = Device(text, options=options, max_instructions=10_000_000)
     values = np.random.default_rng(1).integers(0, 1 << 32, 1024, np.uint32)
     out, given = device.zeros((THREADS, 4), np.uint32), device.upload(values)
     device.launch("k", 1, THREADS, out, given)
@@ -102,5 +100,4 @@ def outcome(text: str, kernel: Kernel | None) -> list[int]:
 def test_bits_of_ptx(name: str, architecture: str) -> None:
     pytest.importorskip("nvidia")
     text = KERNEL.format(body=BODIES[name])
-    (kernel,) = lifted(text, parse(text, "k.ptx"), architecture)
-    assert outcome(text, kernel) == outcome(text, None)
+    assert outcome(text, architecture) == outcome(text, "")
