@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.machine_code.compiled import ARCHITECTURES, lifted
 
 from warpreg import workloads
+from warpreg.codegen import CompileOptions
+from warpreg.machine_code.assembler import ARCHITECTURES, MachineCode
 from warpreg.simt import Device
 
 QUICK = frozenset(
@@ -21,11 +22,8 @@ QUICK = frozenset(
 def checked(name: str, architecture: str) -> None:
     pytest.importorskip("nvidia")
     workload = workloads.find(name)
-    problem, module = workload.problem("tiny"), workload.module()
-    device = Device(module)
-    for kernel in lifted(workload.ptx_text(), module, architecture):
-        device.install(kernel)
-    problem.check(problem.run(device))
+    problem, assembler = workload.problem("tiny"), MachineCode.of(architecture)
+    problem.check(problem.run(Device(workload.module(), options=CompileOptions(assembler=assembler))))
 
 
 @pytest.mark.slow

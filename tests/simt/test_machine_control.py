@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.simt.machine_programs import LANE, TID, B, P, R, at, i, kernel, parameter, run, store_result, stored
+from tests.simt.machine_programs import LANE, TID, B, Line, P, R, at, i, kernel, parameter, run, store_result, stored
 
 from warpreg.simt import DeadlockError, Record
 from warpreg.trace import visits
@@ -247,3 +247,52 @@ def test_branch_where_lanes_are_apart() -> None:
         i("EXIT"),
     )
     assert stored(built) == [1] * 16 + [11] * 16
+
+
+def test_groups_apart_use_the_same_barrier() -> None:
+    """Both halves of the warp run 400 rounds, longer than a turn, whose odd and even lanes part and meet at B1.
+
+    Even lanes add 1 a round, odd lanes 2; all lanes of a half add 4 after they have met.
+    """
+
+    def side(name: str) -> list[Line | str]:
+        return [
+            i("mov.u32", R(2), 0),
+            name,
+            i("BSSY", B(1), f"{name} meet"),
+            i("BRA", f"{name} odd", when=P(1)),
+            i("add.u32", R(1), R(1), 1),
+            i("BRA", f"{name} meet"),
+            f"{name} odd",
+            i("add.u32", R(1), R(1), 2),
+            f"{name} meet",
+            i("BSYNC", B(1)),
+            f"{name} together",
+            i("add.u32", R(1), R(1), 4),
+            i("add.u32", R(2), R(2), 1),
+            i("setp.lt.u32", P(2), R(2), 400),
+            i("BRA", name, when=P(2)),
+        ]
+
+    built = kernel(
+        i("mov.u32", R(0), TID),
+        i("mov.u32", R(1), 0),
+        i("and.b32", R(3), R(0), 1),
+        i("setp.eq.u32", P(1), R(3), 1),
+        i("setp.lt.u32", P(0), R(0), 16),
+        i("BSSY", B(0), "meet"),
+        i("BRA", "skip", when=P(0)),
+        *side("high"),
+        i("BRA", "meet"),
+        "skip",
+        *side("low"),
+        "meet",
+        i("BSYNC", B(0)),
+        *store_result(R(1)),
+        i("EXIT"),
+    )
+    launch, (found,) = run(built, np.zeros(32, np.uint32), record=Record(path=True))
+    assert found.tolist() == [400 * (5 + t % 2) for t in range(32)]
+    together = [(label, mask) for label, mask in labels(launch) if label.endswith("together")]
+    assert together.count(("high together", 0xFFFF0000)) == together.count(("low together", 0xFFFF)) == 400
+    assert together[:400] != [("high together", 0xFFFF0000)] * 400  # turns of the halves alternate

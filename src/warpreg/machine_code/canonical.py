@@ -46,13 +46,14 @@ def canonical(
     return (_destination(destinations), *(_source(operand, slot) for operand, slot in sources)), positions
 
 
-def wide_addresses(opcode: str, modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """With ``.E``, an address is a pair of registers; ATOMG.CAS omits the ``.64`` of it in a listing."""
-    if "E" not in modifiers or not opcode.startswith("ATOM"):
+def wide_addresses(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """With ``.E``, an address is a pair of registers; some opcodes omit the ``.64`` of it in a listing.  A base beside
+    a uniform register says what it is."""
+    if "E" not in modifiers:
         return operands
     return tuple(
         replace(o, base=replace(o.base, type=TYPES["b64"]))
-        if isinstance(o, Address) and isinstance(o.base, Register)
+        if isinstance(o, Address) and isinstance(o.base, Register) and o.uniform is None
         else o
         for o in operands
     )

@@ -38,6 +38,9 @@ LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
 
 PREDICATES = 7
+NEVER = ("!PT", "!UPT")
+"""Guards of instructions without effect."""
+
 JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
 LABEL = re.compile(r"`\(([^)]*)\)")
 
@@ -170,6 +173,9 @@ class _Lifter:
 
     def instruction(self, one: ListedInstruction) -> Instruction:
         """A lifted instruction.  Raises UnsupportedError, MachineCodeError."""
+        if one.guard in NEVER:
+            nothing = replace(one, guard="", opcode="NOP", operands="")
+            return self.instruction(nothing)
         opcode, *modifiers = one.opcode.split(".")
         pattern = operand_pattern(opcode, tuple(modifiers))
         place = self.code.place(one)
@@ -183,7 +189,7 @@ class _Lifter:
                 operands = textures.texture_operands(opcode, tuple(modifiers), listed)
             else:
                 operands, positions = canonical(pattern, listed, reused)
-                operands = wide_addresses(opcode, modifiers, operands)
+                operands = wide_addresses(modifiers, operands)
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
         kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)

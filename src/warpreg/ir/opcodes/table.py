@@ -40,6 +40,7 @@ from warpreg.ir.opcodes.sass import floating as sass_floating
 from warpreg.ir.opcodes.sass import integer as sass_integer
 from warpreg.ir.opcodes.sass import lanes as sass_lanes
 from warpreg.ir.opcodes.sass import logic as sass_logic
+from warpreg.ir.opcodes.sass import staging as sass_staging
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
 from warpreg.ir.operands import AddressTuple, Arguments, Modified, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import PRED
@@ -71,7 +72,7 @@ GROUPS = (
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row of PTX and of this compiler; at most one matches a full opcode with a given number of operands."""
 
-MACHINE_GROUPS = (sass_integer, sass_logic, sass_floating, sass_conversion, sass_lanes, sass_effects)
+MACHINE_GROUPS = (sass_integer, sass_logic, sass_floating, sass_conversion, sass_lanes, sass_effects, sass_staging)
 MACHINE_OPCODES: tuple[Opcode, ...] = tuple(row for group in MACHINE_GROUPS for row in group.OPCODES)
 """Every row of the vendor's machine code, in upper case."""
 

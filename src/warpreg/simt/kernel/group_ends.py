@@ -20,6 +20,7 @@ KINDS = {
     "JMX": BlockKind.INDIRECT,
     "RET": BlockKind.INDIRECT,
     "EXIT": BlockKind.EXIT,
+    "KILL": BlockKind.EXIT,
     "BSYNC": BlockKind.CONVERGE,
     "BREAK": BlockKind.BREAK,
     "WARPSYNC": BlockKind.SYNC,

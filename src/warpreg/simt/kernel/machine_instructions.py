@@ -4,10 +4,11 @@ its registers.  All others compute (`warpreg.simt.lanes.instructions`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpreg.ir import opcodes
-from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.address_space import HIGH_SHARED_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.memory_access import BANK_LOADS, MACHINE_SPACES, bank_type, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
@@ -16,30 +17,27 @@ from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Redu
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
+from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.memory.bulk_copy import Transfer
 from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
-from warpreg.simt.memory.machine_access import MachineAccess, Rows
+from warpreg.simt.memory.instructions import MemoryAccess
+from warpreg.simt.memory.machine_access import MachineAccess, Rows, addresses
+from warpreg.simt.tensor.instructions import MachineMatrices
 from warpreg.simt.texture.machine_fetch import MachineTexture
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
 
-NOTHING = frozenset(
-    "NOP ENDCOLLECTIVE DEPBAR LDGDEPBAR MEMBAR ERRBAR CCTL CCTLL NANOSLEEP FENCE WARPSYNC_ALL PMTRIG".split()
-)
-"""Instructions without effect here: one lane after another, memory is always in order."""
+Target = tuple[Register, tuple[Cell, ...]]
+"""A register that is written, and its cells."""
 
+NOTHING = frozenset("NOP ENDCOLLECTIVE DEPBAR LDGDEPBAR MEMBAR ERRBAR CGAERRBAR CCTL NANOSLEEP".split())
+"""Instructions without effect here: one lane after another, memory is always in order."""
 
 TEXTURES = frozenset({"TEX", "TLD", "TXD"})
 
-HANDLED = (
-    frozenset("BRA JMP CALL BRX JMX RET EXIT BSSY BSYNC BREAK WARPSYNC YIELD BAR BMOV B2R BPT KILL".split())
-    | NOTHING
-    | BANK_LOADS
-    | set(MACHINE_SPACES)
-    | TEXTURES
-)
-"""Opcodes that `emit` carries out."""
+BRANCHES = frozenset("BRA JMP CALL EXIT KILL".split())
 
 
 def emit(body: Body, instruction: Instruction, pc: int) -> None:
@@ -72,16 +70,21 @@ def value(body: Body, source: tuple[Operand, Rows], type_: Type, instruction: In
     return body.values.operand(operand, type_, tuple(cell for row in rows for cell in row), instruction)
 
 
-def targets(body: Body, instruction: Instruction, pc: int) -> list[tuple[Register, tuple[Cell, ...]]]:
+def targets(body: Body, instruction: Instruction, pc: int) -> list[Target]:
     """The registers that an instruction writes, with their cells, predicates first."""
     rows = iter(body.compiler.cells_in(body.compiler.storage.written[pc], instruction.results))
     found = [(o, next(rows)) for o in opcodes.flattened(instruction.results) if isinstance(o, Register)]
     return sorted(found, key=lambda target: not target[0].is_predicate)
 
 
+def _parted(written: list[Target]) -> tuple[list[Target], list[Target]]:
+    """The predicates, and the other registers."""
+    return [t for t in written if t[0].is_predicate], [t for t in written if not t[0].is_predicate]
+
+
 def write(
     body: Body,
-    target: tuple[Register, tuple[Cell, ...]],
+    target: Target,
     results: list[Value],
     guard: Value | None,
     signed: bool = False,
@@ -107,10 +110,10 @@ def write(
 def _memory(body: Body, instruction: Instruction, pc: int) -> None:
     form = memory_form(instruction)
     assert form is not None
-    written = targets(body, instruction, pc)
-    if any(register.is_predicate for register, _ in written):
-        raise UnsupportedError(f"'{instruction}'", instruction.location, "writes a predicate")
-    target = written[-1] if written else None
+    predicates, registers = _parted(targets(body, instruction, pc))
+    for done in predicates:  # of ATOM: whether it could be done at this address, as it always can
+        write(body, done, [body.code.const(MASK, 1)], body.guard(instruction, pc))
+    target = registers[0] if registers else None
     if polls(instruction, body.compiler.is_cooperative):
         set_slot(body.launch, Slot.YIELD, body.code.const(I64, 1))
     high = body.compiler.kernel.machine_code >= "sm_90"
@@ -308,6 +311,50 @@ def _move_barrier(body: Body, instruction: Instruction, pc: int) -> None:
         _note(body, barrier, lanes, body.code.const(lanes_of(I32), 0))
 
 
+def _query_space(body: Body, instruction: Instruction, pc: int) -> None:
+    """QSPC: whether a generic address is in shared (S), local (L) or global memory (G); no thread block has another's
+    shared memory (D)."""
+    where = addresses(body.values, sources(body, instruction, pc)[0], "generic", instruction)
+    shared = HIGH_SHARED_WINDOW if body.compiler.kernel.machine_code >= "sm_90" else SHARED_WINDOW
+    is_shared, is_local = ((where - window % (1 << 64)) < WINDOW_BYTES for window in (shared, LOCAL_WINDOW))
+    found = {"S": is_shared, "L": is_local, "G": ~(is_shared | is_local), "D": body.code.const(MASK, 0)}
+    answer = found[instruction.modifiers[-1]]
+    for target in targets(body, instruction, pc):
+        result = answer if target[0].is_predicate else answer.zext(lanes_of(I32))
+        write(body, target, [result], body.guard(instruction, pc))
+
+
+def _copy(body: Body, instruction: Instruction, pc: int) -> None:
+    """LDGSTS: copy from global to shared memory; zeros where the predicate fails.  It completes where it is issued."""
+    to, from_, chosen = sources(body, instruction, pc)
+    size = next((int(m) // 8 for m in instruction.modifiers if m in ("64", "128")), 4)
+    transfer = Transfer("shared", "global", size, size, record=body.compiler.sites.record)
+    words = lanes_of(I32)
+    count = value(body, chosen, PRED, instruction).select(body.code.const(words, size), body.code.const(words, 0))
+    access = MemoryAccess(body.values, body.compiler.sites, instruction, pc)
+    ends = [addresses(body.values, end, space, instruction) for end, space in ((to, "shared"), (from_, "global"))]
+    lanes = body.lanes_of_guard(instruction, pc)
+    access.call_native(transfer, ir.VoidType(), [body.launch, access.new_site(), lanes, *ends, count])
+
+
+def _matrices(body: Body, instruction: Instruction, pc: int) -> None:
+    """LDSM and STSM: matrices of 8 x 8 halves in shared memory, one for each register."""
+    where, *given = sources(body, instruction, pc)
+    count = next((m for m in instruction.modifiers if m in ("2", "4")), "1")
+    turned = ("trans",) if "MT88" in instruction.modifiers else ()
+    opcode = "ldmatrix" if instruction.opcode == "LDSM" else "stmatrix"
+    modifiers = ("sync", "aligned", "m8n8", f"x{count}", *turned, "shared", "b16")
+    likewise = replace(instruction, opcode=opcode, modifiers=modifiers)
+    matrices = MachineMatrices(body.values, body.compiler.sites, likewise, pc)
+    rows = addresses(body.values, where, "shared", instruction)
+    words = [body.values.read((cell,), 32) for _, own in given for row in own for cell in dict.fromkeys(row)]
+    found = matrices.moved(rows, words, body.lanes_of_guard(instruction, pc))
+    for target in targets(body, instruction, pc):
+        if len({*target[1]}) == 1 and len(found) == 2:
+            found = [found[0].zext(lanes_of(I64)) | (found[1].zext(lanes_of(I64)) << 32)]
+        write(body, target, found, body.guard(instruction, pc))
+
+
 def _trap(body: Body, instruction: Instruction, pc: int) -> None:
     body.trap(instruction, pc)
 
@@ -322,8 +369,15 @@ EMITTERS = {
     "B2R": _barrier_result,
     "BMOV": _move_barrier,
     "BPT": _trap,
+    "QSPC": _query_space,
+    "LDGSTS": _copy,
+    "LDSM": _matrices,
+    "STSM": _matrices,
     "BRX": _indirect,
     "JMX": _indirect,
     "RET": _indirect,
 }
 """What carries out an opcode; branches and exits share one function."""
+
+HANDLED = frozenset(EMITTERS) | NOTHING | BANK_LOADS | frozenset(MACHINE_SPACES) | TEXTURES | BRANCHES
+"""Opcodes that `emit` carries out."""

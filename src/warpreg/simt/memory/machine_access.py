@@ -55,7 +55,7 @@ class MachineAccess(MemoryAccess):
         if not isinstance(where, Address):
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
         site, form = self.new_site(), self.machine_form
-        base = self._machine_base(where, rows)
+        base = base_addresses(self.values, where, rows, self.space, self.instruction)
         if form.is_atomic:
             return self._update(self._moved(base, where.offset), site, mask, rest)
         given = self._given(rest[0]) if form.action == "store" else []
@@ -134,26 +134,6 @@ class MachineAccess(MemoryAccess):
     def _moved(self, base: Value, offset: int) -> Value:
         return base + offset % (1 << base.type.element.width) if offset else base
 
-    def _machine_base(self, where: Address, rows: Rows) -> Value:
-        """The 32 addresses without the offset; equal ones of a block are one value."""
-        wide = U32 if self.space in ("shared", "local") else U64
-        if not isinstance(where.base, (Register, Immediate, ConstantBank)):
-            raise UnsupportedError(f"address '{where}'", self.instruction.location)
-        own = rows[:1] if isinstance(where.base, Register) else []
-        base = self._operand(where.base, own, wide)
-        if where.scale == 1 and where.uniform is None and len({cell for row in own for cell in row}) < 2:
-            return base
-        uniform = self._operand(where.uniform, rows[len(own) : len(own) + 1], wide) if where.uniform else None
-        parts = [
-            self.values.get(cell) for row in (*own, *(rows[len(own) : len(own) + 1] if uniform else ())) for cell in row
-        ]
-        key = ("base", where.scale, where.base, where.uniform, *(id(part.llvm) for part in parts))
-        if key not in self.values.shapes:
-            scaled = base << (where.scale.bit_length() - 1) if where.scale > 1 else base
-            self.values.shapes[key] = scaled + uniform if uniform else scaled
-        found: Value = self.values.shapes[key]
-        return found
-
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
         type_, _ = self._elements(given)
@@ -168,3 +148,36 @@ class MachineAccess(MemoryAccess):
             coalesced_path.store(self.values, operation, found, offset, site, given[0], otherwise)
             return []
         return [coalesced_path.load(self.values, operation, found, offset, site, otherwise)]
+
+
+def addresses(values: BlockValues, source: tuple[Operand, Rows], space: str, instruction: Instruction) -> Value:
+    """The 32 addresses of a memory operand in a space: i32 in shared and local memory, else i64."""
+    where, rows = source
+    if not isinstance(where, Address):
+        raise UnsupportedError(f"'{instruction}'", instruction.location, "has no address")
+    base = base_addresses(values, where, rows, space, instruction)
+    return base + where.offset % (1 << base.type.element.width) if where.offset else base
+
+
+def base_addresses(values: BlockValues, where: Address, rows: Rows, space: str, instruction: Instruction) -> Value:
+    """The 32 addresses without the offset; equal ones of a block are one value."""
+    wide = U32 if space in ("shared", "local") else U64
+    if not isinstance(where.base, (Register, Immediate, ConstantBank)):
+        raise UnsupportedError(f"address '{where}'", instruction.location)
+    own = rows[:1] if isinstance(where.base, Register) else []
+    further = rows[len(own) : len(own) + 1] if where.uniform else []
+    base = values.operand(where.base, wide, _cells(own), instruction)
+    if where.scale == 1 and where.uniform is None and len({*_cells(own)}) < 2:
+        return base
+    parts = [values.get(cell) for cell in _cells([*own, *further])]
+    key = ("base", where.scale, where.base, where.uniform, *(id(part.llvm) for part in parts))
+    if key not in values.shapes:
+        scaled = base << (where.scale.bit_length() - 1) if where.scale > 1 else base
+        uniform = values.operand(where.uniform, wide, _cells(further), instruction) if where.uniform else None
+        values.shapes[key] = scaled + uniform if uniform else scaled
+    found: Value = values.shapes[key]
+    return found
+
+
+def _cells(rows: Rows) -> tuple[Cell, ...]:
+    return tuple(cell for row in rows for cell in row)

@@ -59,7 +59,9 @@ class MatrixInstruction(MemoryAccess):
 
     def _small(self, sources: list[Source], site: Value, mask: Value) -> list[Value]:
         """``ldmatrix`` and ``stmatrix``: lane 8 j + i has the address of row i of matrix j."""
-        rows, given = self.address(sources[0]), self.operands(sources[1:])
+        return self._matrices(self.address(sources[0]), self.operands(sources[1:]), site, mask)
+
+    def _matrices(self, rows: Value, given: list[Value], site: Value, mask: Value) -> list[Value]:
         count = next(int(m[1:]) for m in self.instruction.modifiers if m in ("x1", "x2", "x4"))
         naming = (1 << 8 * count) - 1
         askew = ((rows & (ROW_BYTES - 1)) != 0).bitcast(I32) & mask & naming
@@ -103,3 +105,13 @@ class MatrixInstruction(MemoryAccess):
             wide = part.zext(lanes_of(ir.IntType(max(32, 8 * size)))) << shift
             whole = wide if whole is None else whole | wide
         return [] if whole is None else [whole]
+
+
+class MachineMatrices(MatrixInstruction):
+    """LDSM and STSM of machine code, given as ``ldmatrix`` or ``stmatrix``."""
+
+    def moved(self, rows: Value, given: list[Value], mask: Value) -> list[Value]:
+        """Load the registers, or store ``given``; ``rows`` are the addresses of rows in shared memory."""
+        site = self.new_site()
+        stop_unless_whole(self.code, self.values.launch, site, mask)
+        return self._matrices(rows, given, site, mask)

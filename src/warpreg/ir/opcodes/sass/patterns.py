@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from warpreg.ir.opcodes.sass import staging
+
 Modifiers = tuple[str, ...]
 Pattern = str | Callable[[Modifiers], str]
 
@@ -117,6 +119,7 @@ VOTE = "b32=RZ pred <- pred"
 MINMAX = "b32 <- s32 s32 pred"
 
 PATTERNS: dict[str, Pattern] = {
+    **staging.PATTERNS,
     "IADD3": ADD3,
     "UIADD3": ADD3,
     "VIADD": "b32 <- s32 s32",
