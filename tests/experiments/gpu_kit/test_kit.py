@@ -145,7 +145,7 @@ def test_show_prints_tables(capsys: Output) -> None:
         ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
         (["--workloads", "bfs", "--show", "y"], 2, "--workloads requires --compare"),
-        (["--compare", str(H100), "--workloads", "no-such"], 1, "workload among the kept outputs 'no-such'"),
+        (["--compare", str(H100), "--workloads", "no-such"], 1, "no workload among the kept outputs named 'no-such'"),
         (["--out", "x.json"], 1, "this machine has no NVIDIA driver"),
     ],
 )
