@@ -116,16 +116,19 @@ class ConstantBank:
     Bank 0 holds the kernel's parameters (``offset`` in bytes in PTX's layout), bank 3 the constant variables
     (``offset`` bytes into variable ``name``), bank 4 the addresses of module variables (``offset`` is added to the
     address of ``name``).  In machine code, bank 0 holds the launch's own words before the parameters
-    (`Kernel.parameters` say where these are).  ``index`` is a register with bytes to add to the offset."""
+    (`Kernel.parameters` say where these are).  ``index`` is a register with bytes to add to the offset; ``word`` is 1
+    for the upper word of an address."""
 
     bank: int
     offset: int
     type: Type
     name: str = ""
     index: Register | None = None
+    word: int = 0
 
     def __str__(self) -> str:
         place = f"{self.name}{self.offset:+d}" if self.name else f"{self.offset:#x}"
+        place += ".upper" * self.word
         return f"c[{self.bank}][{self.index}+{place}]" if self.index else f"c[{self.bank}][{place}]"
 
 

@@ -231,8 +231,8 @@ class _Lifter:
             for offset, size, name in reversed(self.variables):
                 if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
-        if word.bank == ADDRESSES and word.offset in self.addresses:
-            return replace(word, offset=0, name=self.addresses[word.offset])
+        if word.bank == ADDRESSES and word.offset & ~4 in self.addresses:
+            return replace(word, offset=0, name=self.addresses[word.offset & ~4], word=word.offset >> 2 & 1)
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)

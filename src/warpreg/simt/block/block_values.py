@@ -261,7 +261,8 @@ class BlockValues:
         symbol = (self.field(Slot.SYMBOLS) + 8 * self.symbols[operand.name]).load(I64)
         if operand.bank == CONSTANT_BANK:
             return (symbol + self.field(Slot.GLOBAL_BIAS) + operand.offset).load(scalar, align=1)
-        return (symbol + operand.offset % (1 << 64)).trunc(scalar)
+        address = symbol + operand.offset % (1 << 64)
+        return (address >> 32 * operand.word).trunc(scalar)
 
     def special(self, operand: Special, instruction: Instruction) -> Value:
         """A special register as a vector of its own width.  Raises UnsupportedError for registers without meaning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpreg.codegen.build.address_layout import CONSTANT_BANK, align
+from warpreg.codegen.build.address_layout import CONSTANT_BANK, VARIABLE_BANK, align
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -35,7 +35,9 @@ def literal_offset(kernel: Kernel) -> int:
 
 
 def words_of_pair(kernel: Kernel, operand: ConstantBank) -> tuple[ConstantBank, ...]:
-    """The two words of 64 bits: in bank 3, the second may be in the next variable."""
+    """The two words of 64 bits: in bank 3, the second may be in the next variable; bank 4 holds addresses."""
+    if operand.bank == VARIABLE_BANK:
+        return replace(operand, type=B32), replace(operand, type=B32, word=1)
     second = replace(operand, offset=operand.offset + 4, type=B32)
     if operand.bank == CONSTANT_BANK:
         banked = [p for p in kernel.placements if p.space == "const"]

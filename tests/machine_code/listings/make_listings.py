@@ -1,0 +1,27 @@
+"""Make the PTX, cubins and listings beside this file: ``python tests/machine_code/listings/make_listings.py``.
+
+It needs the ``cuda`` extra; the tests that read the files do not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warpreg.machine_code.assembler import ARCHITECTURES
+from warpreg.machine_code.tools import assembled, disassembled
+from warpreg.ptx.cuda.compile import compile_file
+
+FOLDER = Path(__file__).parent
+
+
+def main() -> None:
+    text = compile_file(FOLDER / "kernels.cu").ptx
+    (FOLDER / "kernels.ptx").write_text(text, encoding="utf-8")
+    for architecture in ARCHITECTURES:
+        cubin = assembled(text, architecture)
+        (FOLDER / f"kernels.{architecture}.cubin").write_bytes(cubin)
+        (FOLDER / f"kernels.{architecture}.sass").write_text(disassembled(cubin), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
