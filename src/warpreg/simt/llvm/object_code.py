@@ -114,7 +114,7 @@ def _read_or_build(name: str, text: Callable[[], str]) -> Library:
     return Library(code)
 
 
-COMPILER = ("ir", "ptx", "analysis", "codegen", "simt", "trace")
+COMPILER = ("ir", "ptx", "analysis", "codegen", "machine_code", "simt", "trace")
 """The packages whose sources determine the compiled code of a kernel."""
 
 
