@@ -172,7 +172,7 @@ def parse(command: str) -> None:
     elif words[0] == "warpreg":
         found = commands.get_command(click.Context(commands), words[1])
         assert found is not None, command
-        found.make_parser(click.Context(found)).parse_args(words[2:])
+        found.make_context(words[1], words[2:], resilient_parsing=True)
 
 
 def options_of(name: str) -> set[str]:

@@ -72,6 +72,7 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "include": ("headers",),
         "define": ("N=4",),
         "arch": "sm_90",
+        "machine_code": "sm_80",
     },
     Replayed: {"suspend": "static"},
     Timed: {"sample": Sample(), "mode": "interpreted", "cold": True, "copies": True, "threads": 2},
