@@ -185,6 +185,7 @@ def compile(
     sink: bool = True,
     rematerialize: bool = True,
     live_words: int | None = None,
+    machine_code: str | None = None,
     record: simt.Record = runs.PATH,
     include: Sequence[str | Path] = (),
     define: Sequence[str] | Mapping[str, object] = (),
@@ -199,7 +200,8 @@ def compile(
     it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
     instruction over this many register banks; ``address_bits=32`` computes addresses in single registers; ``sink``
     moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values, where more than
-    ``live_words`` words are live, by default those of ``max_registers``.
+    ``live_words`` words are live, by default those of ``max_registers``.  ``machine_code="sm_90"`` (or ``"sm_80"``) runs
+    what ``ptxas`` of the ``cuda`` extra makes instead, which obeys ``max_registers`` only.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
     architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate
@@ -219,6 +221,7 @@ def compile(
         include=tuple(map(str, (include,) if isinstance(include, str | Path) else include)),
         define=macros(define),
         arch=arch,
+        machine_code=machine_code,
     )
     return Program(load_module(source, choice.cuda, kernels), choice, record)
 
@@ -265,6 +268,7 @@ def run(
     sink: bool = True,
     rematerialize: bool = True,
     live_words: int | None = None,
+    machine_code: str | None = None,
     cycles: bool = False,
     widths: bool = False,
     record: simt.Record | None = None,
@@ -272,7 +276,7 @@ def run(
     """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference.
 
     ``cycles`` records what ``compare(cycles=True)`` needs, ``widths`` what designs need that read the widths of values;
-    ``record`` names the recordings one by one instead.
+    ``record`` names the recordings one by one instead.  ``machine_code``: as in `compile`.
     """
     choice = CompileChoice(
         max_registers,
@@ -285,6 +289,7 @@ def run(
         sink=sink,
         rematerialize=rematerialize,
         live_words=live_words,
+        machine_code=machine_code,
     )
     record = record or simt.Record(path=True, addresses=cycles, widths=widths)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
