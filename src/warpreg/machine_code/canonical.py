@@ -24,7 +24,8 @@ from warpreg.ir.types import TYPES, Type
 from warpreg.machine_code.operands import ZERO, Parsed, Text
 
 TRUTH = {"PT": Immediate(1), "!PT": Immediate(0)}
-SIGN_BITS = {"f16x2": 0x80008000, "f32": 1 << 31, "f64": 1 << 63}
+HALVES = ("f16x2", "bf16x2")
+SIGN_BITS = {"f16x2": 0x80008000, "bf16x2": 0x80008000, "f32": 1 << 31, "f64": 1 << 63}
 Taken = list[tuple[Parsed, OperandSlot]]
 
 
@@ -80,10 +81,12 @@ def _is_predicate(operand: Parsed) -> bool:
 
 def _packed(listed: list[Parsed], slots: Sequence[OperandSlot]) -> list[Parsed]:
     """Two constants in place of a pair of halves, upper one first, as one."""
-    halves = bool(slots) and slots[0].kind == TYPES["f16x2"]
+    kind = slots[0].kind if slots else None
+    halves = isinstance(kind, Type) and kind.name in HALVES
     for place, (one, two) in enumerate(pairwise(listed)):
         if halves and _is_number(one) and _is_number(two):
-            upper, lower = (_float_bits(o, "e") for o in (one, two))
+            is_brain = kind == TYPES["bf16x2"]
+            upper, lower = (_float_bits(o, "f") >> 16 if is_brain else _float_bits(o, "e") for o in (one, two))
             return [*listed[:place], Immediate(upper << 16 | lower), *listed[place + 2 :]]
     return listed
 

@@ -10,9 +10,9 @@ from warpreg.ir import opcodes
 from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes.sass.source_modifiers import modified
+from warpreg.ir.opcodes.sass.source_modifiers import SIGN, modified
 from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Part, Register, Special
-from warpreg.ir.types import Type
+from warpreg.ir.types import U32, Type
 from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import instructions, nans
@@ -235,7 +235,8 @@ class BlockValues:
         if isinstance(operand, Not):
             return ~self.read(cells, 1)
         if isinstance(operand, Modified):
-            value = self.operand(operand.operand, type_, cells, instruction).llvm
+            inner = U32 if operand.part == SIGN else type_
+            value = self.operand(operand.operand, inner, cells, instruction).llvm
             lanes = instructions.algebra(self.code.builder, self.code.module)
             row, form = opcodes.resolve(instruction)
             if nans.is_number(operand):

@@ -16,12 +16,15 @@ from warpreg.ir.opcodes.sass.rows import ROUNDING, as_ptx, row
 V = TypeVar("V")
 
 RELATIONS = "(LT|EQ|LE|GT|NE|GE|NUM|NAN|LTU|EQU|LEU|GTU|NEU|GEU)"
+FLUSHING = ("ftz",)
+"""``MUFU`` takes a subnormal number for 0; code that must not scales the number before."""
+
 FLAGS = f"[.FTZ]{ROUNDING}[.FTZ][.SAT]"
 
 
-def like(meaning: Any, opcode: str, type_: str) -> Meaning:
-    """The meaning of an opcode of PTX."""
-    return lambda m, f, *sources: meaning(m, as_ptx(f, opcode, type_), *sources)
+def like(meaning: Any, opcode: str, type_: str, more: tuple[str, ...] = ()) -> Meaning:
+    """The meaning of an opcode of PTX, with ``more`` modifiers."""
+    return lambda m, f, *sources: meaning(m, as_ptx(f, opcode, type_, more=more), *sources)
 
 
 def halved_product(m: Algebra[V], f: Form, a: V, b: V) -> V:
@@ -34,10 +37,18 @@ def smallest_or_largest(type_: str) -> Meaning:
     """The smaller number where the predicate holds, else the larger one."""
 
     def meaning(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
-        low, high = (floating.extremum(m, as_ptx(f, opcode, type_), a, b) for opcode in ("min", "max"))
+        more = ("NaN",) if f.has("NAN") else ()
+        low, high = (floating.extremum(m, as_ptx(f, opcode, type_, more=more), a, b) for opcode in ("min", "max"))
         return m.select(smallest, low, high)
 
     return meaning
+
+
+def smallest_or_largest_halves(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
+    """The same in both halves."""
+    type_, more = "bf16x2" if f.has("BF16_V2") else "f16x2", ("NaN",) if f.has("NAN") else ()
+    low, high = (half.each(half.extremum)(m, as_ptx(f, name, type_, more=more), a, b) for name in ("min", "max"))
+    return m.select(smallest, low, high)
 
 
 def compare(m: Algebra[V], f: Form, a: V, b: V, p: V) -> tuple[V, V]:
@@ -51,6 +62,14 @@ def relation(m: Algebra[V], f: Form, a: V, b: V) -> V:
     form = as_ptx(f, "setp", "f32")
     name = next(one for one in form.modifiers if one not in ("bf", "ftz"))
     return compared_numbers(m, name, flushed(m, form, a), flushed(m, form, b))
+
+
+def smaller_or_larger(m: Algebra[V], f: Form, a: V, b: V, p: V) -> tuple[V, V]:
+    """``DSETP.MIN`` and ``.MAX``: whether the result is a; and whether both are NaN."""
+    chosen = (m.fmin if f.has("MIN") else m.fmax)(a, b)
+    a_is_nan, b_is_nan = floating.is_nan(m, a), floating.is_nan(m, b)
+    is_a = m.select(a_is_nan, m.constant(1, 0), m.select(b_is_nan, m.constant(1, 1), m.eq(chosen, a)))
+    return combined(m, f, is_a, p), combined(m, f, m.and_(a_is_nan, b_is_nan), p)
 
 
 def compare_to_number(m: Algebra[V], f: Form, a: V, b: V, p: V) -> V:
@@ -90,7 +109,7 @@ def turned(opcode: str) -> Meaning:
 
 
 def root(m: Algebra[V], f: Form, a: V) -> V:
-    return floating.sqrt(m, as_ptx(f, "sqrt", "f32"), a)
+    return floating.sqrt(m, as_ptx(f, "sqrt", "f32", more=FLUSHING), a)
 
 
 def of_upper_word(meaning: Any) -> Meaning:
@@ -115,11 +134,11 @@ OPCODES = (
     row(f"FSETP.{SETP}", compare),
     row(f"FSET.BF.{SETP}", compare_to_number),
     row("FCHK[.DIVIDE]", needs_care),
-    row("MUFU.RCP", like(floating.rcp, "rcp", "f32"), SFU),
-    row("MUFU.RSQ", like(floating.rsqrt, "rsqrt", "f32"), SFU),
+    row("MUFU.RCP", like(floating.rcp, "rcp", "f32", FLUSHING), SFU),
+    row("MUFU.RSQ", like(floating.rsqrt, "rsqrt", "f32", FLUSHING), SFU),
     row("MUFU.SQRT", root, SFU),
-    row("MUFU.EX2", like(elementary.ex2, "ex2", "f32"), SFU),
-    row("MUFU.LG2", like(elementary.lg2, "lg2", "f32"), SFU),
+    row("MUFU.EX2", like(elementary.ex2, "ex2", "f32", FLUSHING), SFU),
+    row("MUFU.LG2", like(elementary.lg2, "lg2", "f32", FLUSHING), SFU),
     row("MUFU.SIN", turned("sin"), SFU),
     row("MUFU.COS", turned("cos"), SFU),
     row("MUFU.TANH", like(elementary.tanh, "tanh", "f32"), SFU),
@@ -130,6 +149,11 @@ OPCODES = (
     row(f"DFMA{ROUNDING}", like(floating.fma, "fma", "f64"), DP),
     row("DMNMX", smallest_or_largest("f64"), DP),
     row(f"DSETP.{RELATIONS}.{OPERATORS}", compare, DP),
+    row(f"DSETP.(MIN|MAX).{OPERATORS}", smaller_or_larger, DP),
+    row("HFMA2[.MMA].BF16_V2[.RELU]", like(half.each(half.fma), "fma", "bf16x2")),
+    row("HMNMX2[.BF16_V2][.FTZ][.NAN]", smallest_or_largest_halves),
+    row("HADD2.BF16_V2", like(half.each(half.add), "add", "bf16x2")),
+    row("HMUL2.BF16_V2", like(half.each(half.mul), "mul", "bf16x2")),
     row("HFMA2[.MMA][.FTZ][.SAT][.RELU]", like(half.each(half.fma), "fma", "f16x2")),
     row("HADD2[.FTZ][.SAT]", like(half.each(half.add), "add", "f16x2")),
     row("HMUL2[.FTZ][.SAT]", like(half.each(half.mul), "mul", "f16x2")),

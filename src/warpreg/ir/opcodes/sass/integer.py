@@ -98,6 +98,17 @@ def chosen(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
     return m.select(m.xor(less, smallest), b, a)
 
 
+def chosen_halves(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
+    """`chosen` of both halves."""
+    less = m.slt if f.has("S16x2") else m.ult
+    result = m.constant(32, 0)
+    for at in (0, 16):
+        x, y = (m.trunc(m.lshr(one, m.constant(32, at)), 16) for one in (a, b))
+        found = m.select(m.xor(less(x, y), smallest), y, x)
+        result = m.or_(result, m.shl(m.zext(found, 32), m.constant(32, at)))
+    return result
+
+
 def chosen_of_three(m: Algebra[V], f: Form, a: V, b: V, c: V, smallest: V) -> V:
     return chosen(m, f, chosen(m, f, a, b, smallest), c, smallest)
 
@@ -142,6 +153,7 @@ OPCODES = (
     row("IMNMX[.U32]", chosen),
     row("UIMNMX[.U32]", chosen),
     row("VIMNMX[.U32]", chosen),
+    row("VIMNMX.(U16x2|S16x2)", chosen_halves),
     row("VIMNMX3[.U32]", chosen_of_three),
     row("VIADDMNMX[.U32]", chosen_after_sum),
     row("VABSDIFF[.U32]", difference),

@@ -25,8 +25,9 @@ def vote(m: Algebra[V], f: Form, active: V, p: V) -> tuple[V, V]:
 
 
 def reduced(m: Algebra[V], f: Form, active: V, a: V) -> V:
-    """``REDUX``: the reduction over all active lanes; a sum without modifier."""
-    operation = next((one.lower() for one in f.modifiers if one in ("MIN", "MAX", "AND", "OR", "XOR")), "add")
+    """``REDUX``: the reduction over all active lanes; of all bits (and) without a modifier."""
+    named = next((one.lower() for one in f.modifiers if one in ("SUM", "MIN", "MAX", "OR", "XOR")), "and")
+    operation = "add" if named == "sum" else named
     logic = operation in ("and", "or", "xor")
     type_ = "b32" if logic else "s32" if f.has("S32") else "u32"
     form = Form("redux", ("sync", operation, type_), f.signature)
@@ -56,7 +57,7 @@ OPCODES = (
     row("SHFL.(UP|DOWN|BFLY|IDX)", shuffle, Unit.MEM, latency=Latency.SHARED, lanes=True),
     row("VOTE.(ANY|ALL|EQ)", vote, lanes=True),
     row("VOTEU.(ANY|ALL|EQ)", vote, lanes=True),
-    row("REDUX[.(SUM|MIN|MAX|AND|OR|XOR)][.(S32|U32)]", reduced, lanes=True),
+    row("REDUX[.(SUM|MIN|MAX|OR|XOR)][.(S32|U32)]", reduced, lanes=True),
     row("R2UR", of_first_lane, lanes=True),
     row("MATCH.ANY[.U64]", matching, lanes=True, outlined=True),
     row("MATCH.ALL[.U64]", matching_all, lanes=True),

@@ -89,6 +89,16 @@ def _special(modifiers: Modifiers) -> str:
     return "b32 <- special" if "32" in modifiers else "b64 <- special"
 
 
+def _halves(count: int, *more: str) -> Callable[[Modifiers], str]:
+    """Pairs of halves, of the format that ``BF16_V2`` names."""
+
+    def pattern(modifiers: Modifiers) -> str:
+        type_ = "bf16x2" if "BF16_V2" in modifiers else "f16x2"
+        return f"{type_} <- {' '.join((*(type_,) * count, *more))}"
+
+    return pattern
+
+
 def _match(modifiers: Modifiers) -> str:
     type_ = "b64" if "U64" in modifiers else "b32"
     return f"pred b32 <- {type_}" if "ALL" in modifiers else f"b32 <- {type_}"
@@ -169,9 +179,10 @@ PATTERNS: dict[str, Pattern] = {
     "DADD": "f64 <- f64 f64",
     "DMUL": "f64 <- f64 f64",
     "DFMA": "f64 <- f64 f64 f64",
-    "HFMA2": "f16x2 <- f16x2 f16x2 f16x2",
-    "HADD2": "f16x2 <- f16x2 f16x2",
-    "HMUL2": "f16x2 <- f16x2 f16x2",
+    "HFMA2": _halves(3),
+    "HMNMX2": _halves(2, "pred"),
+    "HADD2": _halves(2),
+    "HMUL2": _halves(2),
     "DMNMX": "f64 <- f64 f64 pred",
     "F2FP": "b32 <- f32 f32",
     "BMSK": "b32 <- b32 b32",

@@ -10,6 +10,9 @@ from warpreg.ir.types import Type
 
 V = TypeVar("V")
 
+SIGN = "SIGN"
+"""The sign of a word as a predicate."""
+
 HALVES = 0x80008000
 PARTS = {"H0": (0, 16), "H1": (16, 16), "B0": (0, 8), "B1": (8, 8), "B2": (16, 8), "B3": (24, 8)}
 """First bit and number of bits of a part of a word."""
@@ -21,7 +24,9 @@ def modified(m: Algebra[V], operand: Modified, type_: Type, value: V, keeps_sign
     ``type_`` is the type of the slot; ``keeps_signs``: the meaning negates integers itself (`Opcode.keeps_signs`).
     Raises KeyError for a part that is not known.
     """
-    if operand.part:
+    if operand.part == SIGN:
+        value = m.trunc(m.lshr(value, m.constant(32, 31)), 1)
+    elif operand.part:
         value = part(m, operand.part, value)
     if type_.is_float:
         signs = m.constant(m.width(value), HALVES if type_.lanes == 2 else 1 << m.width(value) - 1)
