@@ -200,8 +200,8 @@ def compile(
     it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
     instruction over this many register banks; ``address_bits=32`` computes addresses in single registers; ``sink``
     moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values, where more than
-    ``live_words`` words are live, by default those of ``max_registers``.  ``machine_code="sm_90"`` (or ``"sm_80"``) runs
-    what ``ptxas`` of the ``cuda`` extra makes instead, which obeys ``max_registers`` only.
+    ``live_words`` words are live, by default those of ``max_registers``.  ``machine_code="sm_90"`` (or ``"sm_80"``)
+    runs what ``ptxas`` of the ``cuda`` extra makes instead, which obeys ``max_registers`` only.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
     architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate

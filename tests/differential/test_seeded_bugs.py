@@ -143,13 +143,13 @@ def inactive_lanes_are_written(g: Garden) -> None:
 
 
 def guards_are_never_negated(g: Garden) -> None:
-    old = block_compiler._Body.guard
+    old = block_compiler.Body.guard
 
     def guard(self: Any, instruction: Any, pc: int) -> Any:
         plain = replace(instruction.guard, negated=False) if instruction.guard else None
         return old(self, replace(instruction, guard=plain), pc)
 
-    g.set(block_compiler._Body, "guard", guard)
+    g.set(block_compiler.Body, "guard", guard)
 
 
 def narrow_values_lose_their_sign(g: Garden) -> None:
