@@ -22,6 +22,7 @@ from warpreg import ptx
 from warpreg.cache import store
 from warpreg.codegen import PLAIN, CompileOptions, Cycles
 from warpreg.ir.opcodes import Latency
+from warpreg.machine_code.assembler import MachineCode
 from warpreg.simt import Device, Record
 from warpreg.simt.kernel import kernel_cache, native_kernel
 from warpreg.simt.llvm import object_code
@@ -102,6 +103,7 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "sink": False,
         "rematerialize": False,
         "live_words": 8,
+        "assembler": MachineCode("sm_80", "13.5"),
     },
 }
 """For every option of a kernel, another value."""
