@@ -11,9 +11,8 @@ from warpreg.simt import Device
 
 QUICK = frozenset(
     """
-    2dconv b-tree backprop bfs black-scholes bloom gaussian histogram64 hotspot kmeans lighting lps mandelbrot
-    matrix-mul merge-sort mobilenet-depthwise molecular-dynamics monte-carlo normal-mapping nqu particles radix-sort
-    reduction reduction-loop scalar-prod scan sgemm skinning sobol-qrng spmv vector-add
+    b-tree bfs bloom histogram64 hotspot lps mandelbrot matrix-mul merge-sort nqu particles reduction scan spmv
+    vector-add
     """.split()
 )
 """Those that take about a second of processor time, of all kinds: textures, barriers, atomics, calls, jump tables."""
