@@ -22,8 +22,8 @@ FORMATS = re.compile(r"\.(bf16|f16|tf32|e\dm\d|ue8m0|e2m1|\w+x2)|relu|(min|max)\
 
 NOT_ALIKE = {
     "rcp": ("f64",), "sqrt": ("f64",), "abs": ("f32", "f64"), "neg": ("f32", "f64"), "min": ("f64", "xorsign"),
-    "max": ("f64", "xorsign"), "madc": ("16",), "addc": ("16",), "subc": ("16",), "shfl": (".b32",), "vote": (".pred",),
-    "redux": ("f32",), "copysign": (), "rsqrt": ("f64",),
+    "max": ("f64", "xorsign"), "addc": ("16",), "subc": ("16",), "shfl": (".b32",), "vote": (".pred",),
+    "redux": ("f32",), "rsqrt": ("f64",),
 }  # fmt: skip
 """Words of forms that are left out: results with a NaN of other bits; what ``ptxas`` does not take."""
 

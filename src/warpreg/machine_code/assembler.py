@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import pickle
 from dataclasses import dataclass
 
@@ -65,14 +64,13 @@ class MachineCode:
 
 @dataclass(frozen=True)
 class ModuleCode:
-    """The code of a module: what its cubin says, and its listing; ``digest`` is the hash of the cubin."""
+    """The code of a module: what its cubin says, and its listing."""
 
     records: cubin.Cubin
     listing: listing.Listing
-    digest: str
 
 
 @functools.lru_cache(maxsize=KEPT)
 def _code_of(text: str, assembler: MachineCode) -> ModuleCode:
     binary, listed = assembler.files(text)
-    return ModuleCode(cubin.read(binary), listing.parse(listed), hashlib.sha256(binary).hexdigest())
+    return ModuleCode(cubin.read(binary), listing.parse(listed))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from warpreg.machine_code.errors import MachineCodeError
 
 FRAME_SIZE, REGCOUNT = 0x11, 0x2F
-PARAM_CBANK, KPARAM_INFO = 0x0A, 0x17
-BY_VALUE, SIZED = 3, 4
+PARAM_CBANK = 0x0A
+SIZED = 4
 SYMBOL = struct.Struct("<IBBHQQ")
 SECTION = struct.Struct("<IIQQQQIIQQ")
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -22,27 +22,16 @@ SYMBOL_TABLE, NO_BITS, RELOCATIONS, RELOCATIONS_WITH_ADDEND = 2, 8, 9, 4
 CONSTANT = ".nv.constant"
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterRecord:
-    """A parameter: its number, byte offset from the first parameter, and bytes."""
-
-    ordinal: int
-    offset: int
-    bytes: int
-
-
 @dataclass(slots=True)
 class KernelRecord:
     """``registers`` allocated per thread; ``frame_bytes`` of local memory; static ``shared_bytes``; where parameters
-    begin in constant bank 0 (``parameter_base``), and how many bytes they have."""
+    begin in constant bank 0 (``parameter_base``)."""
 
     name: str
     registers: int = 0
     frame_bytes: int = 0
     shared_bytes: int = 0
     parameter_base: int = 0
-    parameter_bytes: int = 0
-    parameters: list[ParameterRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +135,7 @@ def _counts(data: bytes, names: list[str], kernels: dict[str, KernelRecord]) -> 
 def _parameters(data: bytes, record: KernelRecord) -> None:
     for attribute, value in _records(data):
         if attribute == PARAM_CBANK:
-            _, record.parameter_base, record.parameter_bytes = struct.unpack("<IHH", value)
-        elif attribute == KPARAM_INFO:
-            _, ordinal, offset, packed = struct.unpack("<IHHI", value)
-            record.parameters.append(ParameterRecord(ordinal, offset, packed >> 18))
-    record.parameters.sort(key=lambda one: one.ordinal)
+            _, record.parameter_base, _ = struct.unpack("<IHH", value)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -82,6 +82,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
     used = [r for block in lifted for i in block.instructions for r in (*i.defined, *i.used)]
     words = [word for register in used for word in register.words]
     uniform = [r.index + max(1, r.type.words) for r in used if r.is_uniform and not r.is_predicate]
+    predicates = [r.index + 1 for r in used if r.is_predicate and not r.is_uniform]
     return replace(
         source,
         blocks=lifted,
@@ -92,7 +93,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
         register_count=max(words, default=0) + 1,
         register_demand=code.record.registers,
         uniform_count=max(uniform, default=0),
-        predicate_count=PREDICATES,
+        predicate_count=max(predicates, default=0),
         rolled=frozenset(),
         machine_code=code.architecture,
         block_addresses=tuple(INSTRUCTION_BYTES * span.first for span in spans),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 import subprocess
@@ -34,6 +35,7 @@ def find_tool(name: str) -> Path:
     raise VendorToolMissingError(name)
 
 
+@functools.cache
 def ptxas_version() -> str:
     """The version of ``ptxas``, such as ``13.0.88``."""
     found = VERSION.search(output_of([str(find_tool("ptxas")), "--version"]))

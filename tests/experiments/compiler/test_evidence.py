@@ -19,12 +19,12 @@ THEIRS = sections("""
 /*0000*/ LDG.E.128 R4, [R2.64+UR4] ;
 /*0010*/ LDG.E R8, [R2.64] ;
 /*0020*/ STS [R0], R8 ;
-/*0028*/ IADD3.X R3, R3, RZ, RZ, P0, !PT ;
-/*0029*/ IMAD.MOV.U32 R9, RZ, RZ, 0x1 ;
-/*002a*/ BSSY B0, `(.L_x_0) ;
-/*002b*/ CALL.REL.NOINC `($k$__internal_0) ;
-/*0030*/ @P0 BRA `(.L_x_0) ;
-/*0040*/ EXIT ;
+/*0030*/ IADD3.X R3, R3, RZ, RZ, P0, !PT ;
+/*0040*/ IMAD.MOV.U32 R9, RZ, RZ, 0x1 ;
+/*0050*/ BSSY B0, `(.L_x_0) ;
+/*0060*/ CALL.REL.NOINC `($k$__internal_0) ;
+/*0070*/ @P0 BRA `(.L_x_0) ;
+/*0080*/ EXIT ;
 """)["k"]
 
 

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from warpreg.machine_code.listing import parse
 from warpreg.machine_code.tools import find_tool, output_of
 
 ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
 USED = re.compile(r"Used (\d+) registers")
-SECTION = re.compile(r"\s*\.section\s+([^,\s]+)")
-LABEL = re.compile(r"([.$\w]+):\s*$")
-INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
-SOURCE = re.compile(r'\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
 PRAGMA = '\n.pragma "nounroll";\n'
 BOUNDS = re.compile(r"^[ \t]*\.(maxntid|reqntid|minnctapersm|maxnreg)\b[^\n{]*", re.MULTILINE)
 UNIFORM = re.compile(r"\bUR(\d+)")
 WIDE_PARTS = frozenset({"64", "WIDE"})
-TEXT = ".text."
+PTX_SECTION = ".nv_debug_ptx_txt"
+"""The name of the PTX in a cubin, as lines refer to it."""
+
 LINKED = "$__internal_"
 HEADER = re.compile(r"^\s*\.target\b[^\n]*(\n\s*\.address_size[^\n]*)?", re.MULTILINE)
 
@@ -109,22 +108,21 @@ def sections(disassembly: str, added: int = 0) -> dict[str, list[Listed]]:
 
     With ``-gp``, they have the lines of the PTX, less those that were ``added`` to its header.
     """
-    found: dict[str, list[Listed]] = {}
-    code: list[Listed] = []
-    labels: list[str] = []
-    number = 0
-    for line in disassembly.splitlines():
-        if section := SECTION.match(line):
-            labels, number = [], 0
-            code = found.setdefault(section[1].removeprefix(TEXT), []) if section[1].startswith(TEXT) else []
-        elif source := SOURCE.match(line):
-            number = int(source[1]) - added
-        elif label := LABEL.match(line):
-            labels.append(label[1])
-        elif instruction := INSTRUCTION.match(line):
-            code.append(Listed(instruction[1], instruction[2].strip(), tuple(labels), number))
-            labels = []
+    found = {}
+    for name, function in parse(disassembly).functions.items():
+        labels: dict[int, tuple[str, ...]] = {}
+        for label, address in function.labels.items():
+            labels[address] = (*labels.get(address, ()), label)
+        found[name] = [
+            Listed(one.opcode, one.operands, labels.get(one.address, ()), _ptx_line(one.source, added))
+            for one in function.instructions
+        ]
     return found
+
+
+def _ptx_line(source: tuple[str, int] | None, added: int) -> int:
+    """The line of the PTX that an instruction comes from; 0 if unknown."""
+    return source[1] - added if source and source[0] == PTX_SECTION else 0
 
 
 def without_padding(code: Sequence[Listed]) -> Sequence[Listed]:

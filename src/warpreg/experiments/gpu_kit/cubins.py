@@ -11,10 +11,10 @@ import zstandard
 
 from warpreg import simt, workloads
 from warpreg.experiments.checks.gpu.request import visible
-from warpreg.experiments.gpu_kit.microbenchmarks import MICROBENCHMARKS
+from warpreg.experiments.gpu_kit.microbenchmarks import MICROBENCHMARKS, unlike
 from warpreg.experiments.gpu_kit.register_banks import CASES, patched, register_bank_ptx
 from warpreg.ir.errors import WarpregError
-from warpreg.machine_code.tools import VendorToolError, assembled, ptxas_version
+from warpreg.machine_code.tools import VendorToolError, assembled, disassembled, ptxas_version
 
 MANIFEST = "manifest.json"
 SUFFIX = ".cubin.zst"
@@ -30,12 +30,19 @@ def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lamb
     texts = {f"micro-{one.name}": one.ptx() for one in MICROBENCHMARKS}
     for name in workloads.names():
         texts[name] = workload_ptx(name)
+    meant = {f"micro-{one.name}": one for one in MICROBENCHMARKS}
     for name, text in texts.items():
         begun(name)
         try:
-            _write(folder, name, assembled(text, architecture))
+            cubin = assembled(text, architecture)
         except VendorToolError as error:
             failed[name] = str(error)[:500]
+            continue
+        reason = unlike(meant[name], disassembled(cubin)) if name in meant else ""
+        if reason:
+            failed[name] = reason
+        else:
+            _write(folder, name, cubin)
     plain = assembled(register_bank_ptx(), architecture)
     for number, case in enumerate(CASES):
         _write(folder, f"banks-{number}", patched(plain, case))

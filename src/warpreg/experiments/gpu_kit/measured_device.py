@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -13,17 +13,13 @@ import numpy as np
 from warpreg import simt
 from warpreg.codegen import build_kernel
 from warpreg.experiments.checks.gpu.driver import GpuError
-from warpreg.experiments.checks.gpu.request import Request, TextureObject
-from warpreg.experiments.checks.gpu.textures import described
+from warpreg.experiments.checks.gpu.launch_request import launch_request
+from warpreg.experiments.checks.gpu.request import Request
 from warpreg.experiments.gpu_kit.measuring_driver import Function, MeasuringDriver, Prepared
-from warpreg.ir.kernel import Kernel
-from warpreg.ir.module import Generic, Masked, Module
-from warpreg.ir.operands import Symbol
+from warpreg.ir.module import Module
 from warpreg.simt.launch.arguments import Packer
-from warpreg.simt.launch.launch import dimensions
 
 REPEATS = 3
-STACK_BYTES = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ class MeasuredDevice(simt.Device):
         self.times: list[LaunchTimes] = []
         self.hidden: set[str] = set()
         self.steps = Steps()
-        self._ours: dict[str, tuple[Kernel, Packer]] = {}
+        self._packers: dict[str, Packer] = {}
 
     def launch(
         self,
@@ -80,11 +76,11 @@ class MeasuredDevice(simt.Device):
     ) -> Any:
         """Run a kernel on the GPU; memory is then what it left.  Raises GpuError."""
         name = self.module.kernel_name(kernel)
-        if name not in self._ours:
-            built = build_kernel(self.module, name)
-            self._ours[name] = built, Packer(built)
-        built, packer = self._ours[name]
-        request = self._request(built, packer, grid, block, arguments, shared_bytes)
+        if name not in self._packers:
+            self._packers[name] = Packer(build_kernel(self.module, name))
+        if self.textures.references:
+            raise GpuError("texture references are not measured")
+        request = launch_request(self, self._packers[name], grid, block, arguments, shared_bytes)
         function = self.driver.function(self.cubin, name)
         self.driver.write_memory(request.memory)
         found, hidden = self.driver.variables(function.module, request.variables)
@@ -146,55 +142,3 @@ class MeasuredDevice(simt.Device):
             self.driver.flush()
             runs.append(self.driver.sequence(steps.launches))
         return [{"ms": median(one), "least_ms": min(one)} for one in zip(*runs, strict=True)]
-
-    def _request(
-        self,
-        kernel: Kernel,
-        packer: Packer,
-        grid: int | Sequence[int],
-        block: int | Sequence[int],
-        arguments: Sequence[Any],
-        shared_bytes: int,
-    ) -> Request:
-        if self.textures.references:
-            raise GpuError("texture references are not measured")
-        bank = np.zeros(max([p.offset + p.bytes for p in kernel.parameters], default=0), np.uint8)
-        packer.pack(self.memory, self.textures, arguments, bank)
-        content = bank.tobytes()
-        objects: tuple[TextureObject, ...] = described(arguments, self.module.function(kernel.name))
-        return Request(
-            ptx="",
-            kernel=kernel.name,
-            grid=dimensions(grid, "grid"),
-            block=dimensions(block, "block"),
-            shared_bytes=shared_bytes,
-            arguments=tuple(content[p.offset : p.offset + p.bytes] for p in kernel.parameters),
-            memory=self.memory.bytes_at(self.memory.base, self.memory.end - self.memory.base).tobytes(),
-            variables=copied_variables(self.module, self),
-            objects=objects,
-            is_cooperative=kernel.is_cooperative,
-            stack_bytes=STACK_BYTES,
-        )
-
-
-def copied_variables(module: Module, device: simt.Device) -> tuple[tuple[str, int, int], ...]:
-    """Module variables but those that hold addresses of others, as (name, offset in memory, bytes)."""
-    buffers = device.variables.buffers
-    return tuple(
-        (v.name, buffer.address - device.memory.base, min(buffer.bytes, v.bytes))
-        for v in module.static_variables
-        if (buffer := buffers.get(v.unique_name)) is not None
-        if v.bytes and v.unique_name == v.name and not holds_address(v.initializer)
-    )
-
-
-def holds_address(initializer: Any) -> bool:
-    """Whether an initializer contains the address of a variable."""
-    if isinstance(initializer, tuple):
-        return any(map(holds_address, initializer))
-    return isinstance(initializer, Symbol | Generic | Masked)
-
-
-def as_rows(times: Sequence[LaunchTimes]) -> list[dict[str, Any]]:
-    """Launches as JSON."""
-    return [asdict(one) for one in times]

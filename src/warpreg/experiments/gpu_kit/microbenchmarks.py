@@ -11,8 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 ITERATIONS = 64
-SHORT, LONG = 16, 48
+SHORT, LONG = 32, 224
+"""Copies of an instruction in the two loops of a microbenchmark."""
+
+RESULTS = 1 << 20
+"""Where results are written that only keep instructions from being removed, in bytes from the first output."""
 CHAINS = 8
+SPARE = 8
+"""Instructions of an opcode outside of the loop."""
+
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 WARPS = (1, 2, 4, 8, 16, 32)
 SUMS = "IADD3 IADD IMAD.IADD VIADD"
@@ -36,7 +43,7 @@ class Operation:
 @dataclass(frozen=True, slots=True)
 class Microbenchmark:
     """A module with kernels ``short`` and ``long``.  ``kind``: ``chain`` or ``rate``; for these, ``operation``.  Other
-    kinds are in `memory`: their kernels take (out, memory, n, stride)."""
+    kinds are in `MEMORY`: their kernels take (out, memory, n, m)."""
 
     name: str
     kind: str
@@ -56,8 +63,23 @@ class Microbenchmark:
         return HEADER + _shared() + "".join(kernels)
 
 
+def unlike(one: Microbenchmark, listing: str) -> str:
+    """Why the machine code of a chain is not what is meant, which would make its figure wrong; else nothing."""
+    if one.operation is None or one.kind == "code":
+        return ""
+    wanted = one.operation.sass.split()
+    for text in listing.split(".section\t.text.")[1:]:
+        copies = (LONG if text.startswith("long") else SHORT) * one.operation.per_copy
+        found = sum(any(word == w or word.startswith(f"{w}.") for w in wanted) for word in text.split())
+        if not copies <= found <= copies + SPARE:
+            return f"{found} of {' '.join(wanted)} where {copies} are meant"
+    return ""
+
+
 def kernel(name: str, operation: Operation, copies: int, chains: int) -> str:
-    """A kernel that takes (out, in, n): the cycles of each warp go to out[warp], results behind them."""
+    """A kernel that takes (out, in, n): each thread's first and last reading of the clock go to out[thread], results
+    behind them.
+    """
     letters = "bcd"
     declared = f".reg .{_declared(operation.type)} %a<{chains}>, %b, %c, %d;"
     load = "ld.global.{0} {1}, [%in+{2}];"
@@ -84,10 +106,11 @@ def kernel(name: str, operation: Operation, copies: int, chains: int) -> str:
             '.pragma "nounroll";',
             *body,
             "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra L;",
-            "mov.u64 %end, %clock64; sub.u64 %end, %end, %start;",
+            "mov.u64 %end, %clock64;",
             "mov.u32 %w, %ctaid.x; mov.u32 %x0, %ntid.x; mad.lo.u32 %w, %w, %x0, %t;",
-            "mul.wide.u32 %to, %w, 8; add.u64 %at, %out, %to; st.global.u64 [%at], %end;",
-            "mul.wide.u32 %to, %w, 64; add.u64 %to, %to, %out; add.u64 %to, %to, 1048576;",
+            "mul.wide.u32 %to, %w, 16; add.u64 %at, %out, %to;",
+            "st.global.u64 [%at], %start; st.global.u64 [%at+8], %end;",
+            f"mul.wide.u32 %to, %w, 64; add.u64 %to, %to, %out; add.u64 %to, %to, {RESULTS};",
             *stores,
             "ret;",
         ]
@@ -160,150 +183,132 @@ def _operations() -> Sequence[Operation]:
 OPERATIONS = _operations()
 NOT_FOR_RATES = frozenset({"bar", "vote"})
 
-MEMORY = """
-.visible .entry chase(.param .u64 out, .param .u64 in, .param .u32 n)
-{
-  .reg .b64 %p, %out, %start, %end; .reg .b32 %n, %w; .reg .pred %q;
-  ld.param.u64 %p, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n];
+TIMED = "mad.wide.u32 %out, %t, 16, %out; st.global.u64 [%out], %start; st.global.u64 [%out+8], %end;"
+"""A thread writes its first and last reading of the clock of its SM."""
+
+PARAMETERS = ".param .u64 out, .param .u64 in, .param .u32 n, .param .u32 m"
+DECLARED = """
+  .reg .b64 %p, %out, %start, %end, %at<5>, %z; .reg .b32 %n, %m, %t, %b, %d, %g, %s, %i<5>, %a<13>, %c<13>;
+  .reg .pred %q<5>;
+  ld.param.u64 %p, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n]; ld.param.u32 %m, [m]; mov.u32 %t, %tid.x;"""
+
+
+def _chase(name: str, load: str) -> str:
+    """Follow pointers: m steps without the clock, then n steps, both multiples of 4."""
+    four = 4 * f"{load} %p, [%p]; "
+    return f"""
+.visible .entry {name}({PARAMETERS})
+{{{DECLARED}
+  setp.eq.u32 %q0, %m, 0; @%q0 bra B;
+W:
+  .pragma "nounroll";
+  {four}
+  sub.u32 %m, %m, 4; setp.ne.u32 %q0, %m, 0; @%q0 bra W;
+B:
   mov.u64 %start, %clock64;
 L:
   .pragma "nounroll";
-  ld.relaxed.gpu.global.u64 %p, [%p];
-  ld.relaxed.gpu.global.u64 %p, [%p];
-  ld.relaxed.gpu.global.u64 %p, [%p];
-  ld.relaxed.gpu.global.u64 %p, [%p];
-  sub.u32 %n, %n, 4; setp.ne.u32 %q, %n, 0; @%q bra L;
-  mov.u64 %end, %clock64; sub.u64 %end, %end, %start;
-  st.global.u64 [%out], %end; st.global.u64 [%out+8], %p;
+  {four}
+  sub.u32 %n, %n, 4; setp.ne.u32 %q0, %n, 0; @%q0 bra L;
+  mov.u64 %end, %clock64; {TIMED}
+  st.global.u64 [%out+{RESULTS}], %p;
   ret;
-}
-.visible .entry chase_cached(.param .u64 out, .param .u64 in, .param .u32 n)
-{
-  .reg .b64 %p, %out, %start, %end; .reg .b32 %n, %w; .reg .pred %q;
-  ld.param.u64 %p, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n];
-  mov.u64 %start, %clock64;
-L:
-  .pragma "nounroll";
-  ld.global.ca.u64 %p, [%p];
-  ld.global.ca.u64 %p, [%p];
-  ld.global.ca.u64 %p, [%p];
-  ld.global.ca.u64 %p, [%p];
-  sub.u32 %n, %n, 4; setp.ne.u32 %q, %n, 0; @%q bra L;
-  mov.u64 %end, %clock64; sub.u64 %end, %end, %start;
-  st.global.u64 [%out], %end; st.global.u64 [%out+8], %p;
-  ret;
-}
-.visible .entry atomics(.param .u64 out, .param .u64 in, .param .u32 n)
-{
-  .reg .b64 %p, %out, %start, %end, %z; .reg .b32 %n, %w; .reg .pred %q;
-  ld.param.u64 %p, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n];
-  mov.u64 %start, %clock64;
-L:
-  .pragma "nounroll";
-  atom.global.add.u64 %z, [%p], 0; add.u64 %p, %p, %z;
-  atom.global.add.u64 %z, [%p], 0; add.u64 %p, %p, %z;
-  atom.global.add.u64 %z, [%p], 0; add.u64 %p, %p, %z;
-  atom.global.add.u64 %z, [%p], 0; add.u64 %p, %p, %z;
-  sub.u32 %n, %n, 4; setp.ne.u32 %q, %n, 0; @%q bra L;
-  mov.u64 %end, %clock64; sub.u64 %end, %end, %start;
-  st.global.u64 [%out], %end; st.global.u64 [%out+8], %p;
-  ret;
-}
-.visible .entry read(.param .u64 out, .param .u64 in, .param .u32 n, .param .u32 stride)
-{
-  .reg .b64 %p, %out, %at; .reg .b32 %n, %i, %t, %b, %d, %g, %s, %a<4>; .reg .pred %q;
-  ld.param.u64 %p, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n]; ld.param.u32 %s, [stride];
-  mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mov.u32 %g, %nctaid.x;
-  mad.lo.u32 %i, %b, %d, %t; mul.lo.u32 %g, %g, %d; mul.lo.u32 %g, %g, %s; mul.lo.u32 %i, %i, %s;
-  mov.u32 %a3, 0;
-L:
-  .pragma "nounroll";
-  setp.ge.u32 %q, %i, %n; @%q bra E;
-  mul.wide.u32 %at, %i, 4; add.u64 %at, %at, %p;
-  ld.global.cg.u32 %a0, [%at]; xor.b32 %a3, %a3, %a0;
-  add.u32 %i, %i, %g; bra L;
-E:
-  setp.eq.u32 %q, %a3, 0x12345; @%q st.global.u32 [%out], %a3;
-  ret;
-}
-.visible .entry write(.param .u64 out, .param .u64 in, .param .u32 n, .param .u32 stride)
-{
-  .reg .b64 %p, %out, %at; .reg .b32 %n, %i, %t, %b, %d, %g, %s; .reg .pred %q;
-  ld.param.u64 %p, [in]; ld.param.u32 %n, [n]; ld.param.u32 %s, [stride];
-  mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mov.u32 %g, %nctaid.x;
-  mad.lo.u32 %i, %b, %d, %t; mul.lo.u32 %g, %g, %d; mul.lo.u32 %g, %g, %s; mul.lo.u32 %i, %i, %s;
-L:
-  .pragma "nounroll";
-  setp.ge.u32 %q, %i, %n; @%q bra E;
-  mul.wide.u32 %at, %i, 4; add.u64 %at, %at, %p;
-  st.global.u32 [%at], %i;
-  add.u32 %i, %i, %g; bra L;
-E:
-  ret;
-}
-.visible .entry nothing(.param .u64 out, .param .u64 in, .param .u32 n) { ret; }
-.visible .entry clocks(.param .u64 out, .param .u64 in, .param .u32 n)
-{
-  .reg .b64 %out, %a, %b, %c, %d; .reg .b32 %n; .reg .pred %q;
-  ld.param.u64 %out, [out]; ld.param.u32 %n, [n];
-  mov.u64 %a, %clock64; mov.u64 %b, %globaltimer;
-L:
-  .pragma "nounroll";
-  mov.u64 %c, %clock64; mov.u64 %d, %globaltimer;
-  sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra L;
-  sub.u64 %c, %c, %a; sub.u64 %d, %d, %b;
-  st.global.u64 [%out], %c; st.global.u64 [%out+8], %d;
-  ret;
-}
-.shared .align 16 .b8 words[16384];
-.visible .entry conflicts(.param .u64 out, .param .u64 in, .param .u32 n, .param .u32 stride)
-{
-  .reg .b64 %out, %start, %end; .reg .b32 %n, %t, %s, %a, %b<8>; .reg .pred %q;
-  ld.param.u64 %out, [out]; ld.param.u32 %n, [n]; ld.param.u32 %s, [stride];
-  mov.u32 %t, %tid.x; mul.lo.u32 %a, %t, %s; and.b32 %a, %a, 4095; shl.b32 %a, %a, 2;
-  mov.u32 %b7, words; add.u32 %a, %a, %b7; mov.u32 %b6, 0;
-  mov.u64 %start, %clock64;
-L:
-  .pragma "nounroll";
-  ld.volatile.shared.u32 %b0, [%a]; ld.volatile.shared.u32 %b1, [%a];
-  ld.volatile.shared.u32 %b2, [%a]; ld.volatile.shared.u32 %b3, [%a];
-  xor.b32 %b6, %b6, %b0; xor.b32 %b6, %b6, %b1; xor.b32 %b6, %b6, %b2; xor.b32 %b6, %b6, %b3;
-  sub.u32 %n, %n, 4; setp.ne.u32 %q, %n, 0; @%q bra L;
-  mov.u64 %end, %clock64; sub.u64 %end, %end, %start;
-  st.global.u64 [%out], %end; st.global.u32 [%out+8], %b6;
-  ret;
-}
-.visible .entry loads(.param .u64 out, .param .u64 in, .param .u32 n)
-{
-  .reg .b64 %out, %p, %at; .reg .b32 %t, %w, %c<13>, %a<12>, %s; .reg .pred %q;
-  ld.param.u64 %out, [out]; ld.param.u64 %p, [in];
-  mov.u32 %t, %tid.x; mul.wide.u32 %at, %t, 4; add.u64 %p, %p, %at;
-  ld.global.ca.u32 %a0, [%p]; ld.global.ca.u32 %a1, [%p+4096]; xor.b32 %s, %a0, %a1; bar.sync 0;
-  mov.u32 %c0, %clock;  ld.volatile.global.u32 %a0, [%p];
-  mov.u32 %c1, %clock;  ld.volatile.global.u32 %a1, [%p];
-  mov.u32 %c2, %clock;  ld.volatile.global.u32 %a2, [%p];
-  mov.u32 %c3, %clock;  ld.volatile.global.u32 %a3, [%p];
-  mov.u32 %c4, %clock;  ld.volatile.global.u32 %a4, [%p];
-  mov.u32 %c5, %clock;  ld.volatile.global.u32 %a5, [%p];
-  mov.u32 %c6, %clock;  ld.volatile.global.u32 %a6, [%p];
-  mov.u32 %c7, %clock;  ld.volatile.global.u32 %a7, [%p];
-  mov.u32 %c8, %clock;  ld.volatile.global.u32 %a8, [%p];
-  mov.u32 %c9, %clock;  ld.volatile.global.u32 %a9, [%p];
-  mov.u32 %c10, %clock; ld.volatile.global.u32 %a10, [%p];
-  mov.u32 %c11, %clock; ld.volatile.global.u32 %a11, [%p];
-  mov.u32 %c12, %clock;
-  xor.b32 %s, %s, %a0; xor.b32 %s, %s, %a1; xor.b32 %s, %s, %a2; xor.b32 %s, %s, %a3; xor.b32 %s, %s, %a4;
-  xor.b32 %s, %s, %a5; xor.b32 %s, %s, %a6; xor.b32 %s, %s, %a7; xor.b32 %s, %s, %a8; xor.b32 %s, %s, %a9;
-  xor.b32 %s, %s, %a10; xor.b32 %s, %s, %a11;
-  shr.u32 %w, %t, 5; mul.wide.u32 %at, %w, 64; add.u64 %out, %out, %at;
-  st.global.u32 [%out], %c0; st.global.u32 [%out+4], %c1; st.global.u32 [%out+8], %c2; st.global.u32 [%out+12], %c3;
-  st.global.u32 [%out+16], %c4; st.global.u32 [%out+20], %c5; st.global.u32 [%out+24], %c6;
-  st.global.u32 [%out+28], %c7; st.global.u32 [%out+32], %c8; st.global.u32 [%out+36], %c9;
-  st.global.u32 [%out+40], %c10; st.global.u32 [%out+44], %c11; st.global.u32 [%out+48], %c12;
-  st.global.u32 [%out+52], %s;
-  ret;
-}
+}}
 """
+
+
+def _stream(name: str, access: str) -> str:
+    """All threads go through n words, m times, four accesses of a thread under way."""
+    places = " ".join(
+        f"mad.lo.u32 %i{k}, %g, {k}, %i0; setp.lt.u32 %q{k}, %i{k}, %n; mul.wide.u32 %at{k}, %i{k}, 4;"
+        f" add.u64 %at{k}, %at{k}, %p;"
+        for k in range(4)
+    )
+    accesses = " ".join(f"@%q{k} {access.format(k=k)}" for k in range(4))
+    return f"""
+.visible .entry {name}({PARAMETERS}, .param .u32 stride)
+{{{DECLARED}
+  ld.param.u32 %s, [stride]; mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mov.u32 %g, %nctaid.x;
+  mad.lo.u32 %t, %b, %d, %t; mul.lo.u32 %t, %t, %s; mul.lo.u32 %g, %g, %d; mul.lo.u32 %g, %g, %s; mov.u32 %a4, 0;
+P:
+  mov.u32 %i0, %t;
+L:
+  .pragma "nounroll";
+  {places}
+  {accesses}
+  xor.b32 %a4, %a4, %a0; xor.b32 %a4, %a4, %a1; xor.b32 %a4, %a4, %a2; xor.b32 %a4, %a4, %a3;
+  mad.lo.u32 %i0, %g, 4, %i0; setp.lt.u32 %q4, %i0, %n; @%q4 bra L;
+  sub.u32 %m, %m, 1; setp.ne.u32 %q4, %m, 0; @%q4 bra P;
+  setp.eq.u32 %q4, %a4, 0x12345; @%q4 st.global.u32 [%out], %a4;
+  ret;
+}}
+"""
+
+
+def _loads(count: int) -> str:
+    """The clock before each of some independent loads that hit the first-level cache, and after the last."""
+    timed = "\n  ".join(f"mov.u32 %c{k}, %clock; ld.volatile.global.u32 %a{k}, [%p];" for k in range(count))
+    mixed = " ".join(f"xor.b32 %s, %s, %a{k};" for k in range(count))
+    stores = " ".join(f"st.global.u32 [%out+{4 * k}], %c{k};" for k in range(count + 1))
+    return f"""
+.visible .entry loads({PARAMETERS})
+{{{DECLARED}
+  mul.wide.u32 %z, %t, 4; add.u64 %p, %p, %z;
+  ld.global.ca.u32 %a0, [%p]; ld.global.ca.u32 %a1, [%p+4096]; xor.b32 %s, %a0, %a1; bar.sync 0;
+  {timed}
+  mov.u32 %c{count}, %clock;
+  {mixed}
+  shr.u32 %b, %t, 5; mul.wide.u32 %z, %b, 64; add.u64 %out, %out, %z;
+  {stores}
+  st.global.u32 [%out+{4 * count + 4}], %s;
+  ret;
+}}
+"""
+
+
+ATOMICS = 4 * "atom.global.add.u64 %z, [%p], 0; add.u64 %p, %p, %z; "
+SHARED_LOADS = " ".join(f"ld.volatile.shared.u32 %a{k}, [%b]; xor.b32 %g, %g, %a{k};" for k in range(4))
+MEMORY = f"""
+.visible .entry nothing({PARAMETERS}) {{ ret; }}
+.visible .entry atomics({PARAMETERS})
+{{{DECLARED}
+  mov.u64 %start, %clock64;
+L:
+  .pragma "nounroll";
+  {ATOMICS}
+  sub.u32 %n, %n, 4; setp.ne.u32 %q0, %n, 0; @%q0 bra L;
+  mov.u64 %end, %clock64; {TIMED}
+  st.global.u64 [%out+{RESULTS}], %p;
+  ret;
+}}
+.visible .entry clocks({PARAMETERS})
+{{{DECLARED}
+  mov.u64 %start, %clock64; mov.u64 %at0, %globaltimer;
+L:
+  .pragma "nounroll";
+  mov.u64 %end, %clock64; mov.u64 %at1, %globaltimer;
+  sub.u32 %n, %n, 1; setp.ne.u32 %q0, %n, 0; @%q0 bra L;
+  sub.u64 %end, %end, %start; sub.u64 %at1, %at1, %at0;
+  st.global.u64 [%out], %end; st.global.u64 [%out+8], %at1;
+  ret;
+}}
+.shared .align 16 .b8 words[16384];
+.visible .entry conflicts({PARAMETERS})
+{{{DECLARED}
+  mul.lo.u32 %b, %t, %m; and.b32 %b, %b, 4095; shl.b32 %b, %b, 2;
+  mov.u32 %d, words; add.u32 %b, %b, %d; mov.u32 %g, 0; bar.sync 0;
+  mov.u64 %start, %clock64;
+L:
+  .pragma "nounroll";
+  {SHARED_LOADS}
+  sub.u32 %n, %n, 4; setp.ne.u32 %q0, %n, 0; @%q0 bra L;
+  mov.u64 %end, %clock64; {TIMED}
+  st.global.u32 [%out+{RESULTS}], %g;
+  ret;
+}}
+"""
+MEMORY += _chase("chase", "ld.relaxed.gpu.global.u64") + _chase("chase_cached", "ld.global.ca.u64") + _loads(12)
+MEMORY += _stream("read", "ld.global.cg.u32 %a{k}, [%at{k}];") + _stream("write", "st.global.u32 [%at{k}], %i{k};")
 
 MICROBENCHMARKS = (
     *(Microbenchmark(f"chain-{one.name}", "chain", one) for one in OPERATIONS),

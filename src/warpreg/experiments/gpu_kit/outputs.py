@@ -14,7 +14,8 @@ import zstandard
 from numpy.typing import NDArray
 
 from warpreg import simt
-from warpreg.experiments.gpu_kit.kit import CHECKED, outputs_path
+from warpreg.experiments.gpu_kit.kit import outputs_path
+from warpreg.experiments.gpu_kit.worker import CHECKED
 from warpreg.experiments.runs.run import CompileChoice, find_workload, load_device
 from warpreg.ir.errors import UnknownNameError, WarpregError
 

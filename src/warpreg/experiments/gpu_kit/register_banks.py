@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warpreg.experiments.gpu_kit.microbenchmarks import RESULTS
+
 ACCUMULATORS = 40
 COPIES = 80
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -58,8 +60,8 @@ def register_bank_ptx() -> str:
             '.pragma "nounroll";',
             *body,
             "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra L;",
-            "mov.u64 %end, %clock64; sub.u64 %end, %end, %start;",
-            "mul.wide.u32 %at, %t, 8; add.u64 %at, %at, %out; st.global.u64 [%at], %end; add.u64 %to, %out, 1048576;",
+            "mov.u64 %end, %clock64; mul.wide.u32 %at, %t, 16; add.u64 %at, %at, %out;",
+            f"st.global.u64 [%at], %start; st.global.u64 [%at+8], %end; add.u64 %to, %out, {RESULTS};",
             *stores,
             "ret;",
         ]
@@ -93,7 +95,7 @@ def ffma_places(cubin: bytes) -> list[int]:
     for first in range(0, len(cubin) - COPIES * INSTRUCTION, INSTRUCTION):
         if _is_ffma(cubin, first):
             places = [at for at in range(first, first + 2 * COPIES * INSTRUCTION, INSTRUCTION) if _is_ffma(cubin, at)]
-            if len(places) >= COPIES - 4:
+            if len(places) == COPIES:
                 return places
     raise ValueError("no run of FFMA")
 

@@ -70,15 +70,7 @@ def define(module: Any, options: Options) -> None:
         warp_steps.ENDED: warp_steps.ended,
         warp_steps.FREED: lambda state: warp_steps.freed(state, release),
     }
-    checked = {step.name.lower() for step in Step if step not in (Step.NEXT, Step.ENDED)}
-    for name, body in bodies.items():
-        state = Groups(running.function(module, name), options)
-        if name in checked:
-            with state.code.if_(slot(state.code, state.launch, Slot.FAULT) != 0, likely=False):
-                state.leave(Stop.FAULT)
-        body(state)
-        if not state.code.builder.block.is_terminated:
-            state.go_on()
+    warp_steps.define_all(module, bodies, lambda code: Groups(code, options), Groups.go_on)
 
 
 class Groups(WarpState):

@@ -5,8 +5,8 @@ Each step determines the next block and its lanes, and jumps to it or returns fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from warpreg.simt.block import running
 from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
@@ -14,6 +14,8 @@ from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, begin_turn, define_leave, load, named
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+
+S = TypeVar("S", bound=WarpState)
 
 ALL = 0xFFFFFFFFFFFFFFFF
 
@@ -40,15 +42,22 @@ def define(module: Any, options: Options) -> None:
         ENDED: ended,
         FREED: lambda state: freed(state, release),
     }
+    define_all(module, bodies, lambda code: WarpState(code, options), _go_on)
+
+
+def define_all(
+    module: Any, bodies: Mapping[str, Callable[[S], None]], state_of: Callable[[Code], S], go_on: Callable[[S], None]
+) -> None:
+    """Define steps by name; one that does not leave goes on.  All but those that end a warp see faults first."""
     checked = {step.name.lower() for step in Step if step not in (Step.NEXT, Step.ENDED)}
     for name, body in bodies.items():
-        state = WarpState(running.function(module, name), options)
+        state = state_of(running.function(module, name))
         if name in checked:
             with state.code.if_(slot(state.code, state.launch, Slot.FAULT) != 0, likely=False):
                 state.leave(Stop.FAULT)
         body(state)
         if not state.code.builder.block.is_terminated:
-            _go_on(state)
+            go_on(state)
 
 
 def _go_on(state: WarpState) -> None:

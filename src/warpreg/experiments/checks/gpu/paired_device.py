@@ -13,15 +13,13 @@ from warpreg import ptx, simt
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.checks.gpu.differences import Difference, difference
 from warpreg.experiments.checks.gpu.driver import GpuError
+from warpreg.experiments.checks.gpu.launch_request import copied_variables, launch_request
 from warpreg.experiments.checks.gpu.process import Gpu
 from warpreg.experiments.checks.gpu.request import Reply, Request
-from warpreg.experiments.checks.gpu.textures import described
 from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.module import Generic, Masked, Module
-from warpreg.ir.operands import Symbol
+from warpreg.ir.module import Module
 from warpreg.simt.launch.device import AS_COMPILED
-from warpreg.simt.launch.launch import dimensions
 from warpreg.simt.launch.linked import Linked
 from warpreg.simt.memory.arena import Extent
 from warpreg.simt.texture.state import RECORD_BYTES, Field
@@ -174,32 +172,8 @@ class PairedDevice(simt.Device):
         arguments: Sequence[Any],
         shared_bytes: int,
     ) -> Request:
-        kernel = linked.native.kernel
-        bank = np.zeros(max([p.offset + p.bytes for p in kernel.parameters], default=0), np.uint8)
-        linked.packer.pack(self.memory, self.textures, arguments, bank)
-        content = bank.tobytes()
-        return Request(
-            ptx=self.text,
-            kernel=kernel.name,
-            grid=dimensions(grid, "grid"),
-            block=dimensions(block, "block"),
-            shared_bytes=shared_bytes,
-            arguments=tuple(content[p.offset : p.offset + p.bytes] for p in kernel.parameters),
-            memory=self.memory.bytes_at(self.memory.base, self.memory.end - self.memory.base).tobytes(),
-            variables=self._copied_variables(),
-            objects=described(arguments, self.module.function(kernel.name)),
-            is_cooperative=kernel.is_cooperative,
-            stack_bytes=self.stack_bytes if linked.native.image.has_stack else 0,
-        )
-
-    def _copied_variables(self) -> tuple[tuple[str, int, int], ...]:
-        """Module variables but those that hold addresses of others, which the driver sets."""
-        return tuple(
-            (v.name, buffer.address - self.memory.base, min(buffer.bytes, v.bytes))
-            for v in self.module.static_variables
-            if (buffer := self.variables.buffers.get(v.unique_name)) is not None
-            if v.bytes and v.unique_name == v.name and not _holds_address(v.initializer)
-        )
+        stack_bytes = self.stack_bytes if linked.native.image.has_stack else 0
+        return launch_request(self, linked.packer, grid, block, arguments, shared_bytes, self.text, stack_bytes)
 
     def _compared(self, done: simt.Launch, buffers: Sequence[Extent], reply: Reply) -> LaunchComparison:
         name, demand = done.kernel.name, done.kernel.register_demand
@@ -218,16 +192,10 @@ class PairedDevice(simt.Device):
 
     def _unseen(self, hidden: Sequence[str]) -> set[str]:
         """Names of buffers that the GPU does not have: the executor's own, and variables that were not copied."""
-        copied = {name for name, _, _ in self._copied_variables()} - set(hidden)
+        copied = {name for name, _, _ in copied_variables(self.module, self.variables.buffers)} - set(hidden)
         own = {b.name for b in self.memory.buffers if b.address in self._own_addresses()}
         return own | {name for name in self.variables.buffers if name not in copied}
 
     def _own_addresses(self) -> set[int]:
         own = [*self._parameter_copies.values(), *([self._grid_workspace] if self._grid_workspace else [])]
         return {buffer.address for buffer in own}
-
-
-def _holds_address(initializer: Any) -> bool:
-    if isinstance(initializer, tuple):
-        return any(map(_holds_address, initializer))
-    return isinstance(initializer, Symbol | Generic | Masked)
