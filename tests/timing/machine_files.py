@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.timing.reference.machine import PIPES, Banks, Sm
+from tests.timing.reference.machine import PIPES, Banks, Sm, Window
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
@@ -20,15 +21,22 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         name="drawn",
         chip=replace(base.chip, sms=sms),
         sm=replace(base.sm, warps=sm.slots, threads=32 * sm.slots, blocks=resident, threads_per_block=32 * sm.slots),
-        schedulers=replace(_schedulers(sm), scoreboard="all" if sm.waits_for_all else None),
-        operand_path=units.OperandPath(
-            "banks" if sm.banks else "ideal", sm.dispatch_cycles, sm.banks.operand_ports if sm.banks else 0
+        schedulers=replace(
+            _schedulers(sm),
+            scoreboard="all" if sm.waits_for_all else None,
+            dependences="control" if sm.follows_control else None,
         ),
-        collectors=_collectors(sm.banks, working) if sm.banks else {},
-        register_file=_register_file(base.register_file, sm.banks) if sm.banks else base.register_file,
+        operand_path=units.OperandPath(
+            "window" if sm.window else "banks" if sm.banks else "ideal",
+            sm.dispatch_cycles,
+            sm.banks.operand_ports if sm.banks else 0,
+            sm.window.cycles if sm.window else None,
+        ),
+        collectors=_places(sm, working) if sm.window else _collectors(sm.banks, working) if sm.banks else {},
+        register_file=_register_file(base.register_file, sm.banks, sm.window) if sm.banks else base.register_file,
         pipes={name: _pipe(sm, name) for name in working},
         worker={name: sm.worker.get(name, name) for name in PIPES},
-        load_store=units.LoadStoreUnit(sm.queue),
+        load_store=units.LoadStoreUnit(sm.queue, sm.send_interval or None),
         latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
         digest=repr((sm, sms, resident)),
     )
@@ -45,7 +53,12 @@ def _schedulers(sm: Sm) -> gpu.Schedulers:
 
 def _pipe(sm: Sm, name: str) -> units.Pipe:
     pipe = sm.pipes[name]
-    return units.Pipe(pipe.units, pipe.per_scheduler, pipe.initiation, None if name in UNTIMED else pipe.latency)
+    own = (pipe.units, pipe.per_scheduler, pipe.initiation, None if name in UNTIMED else pipe.latency)
+    return units.Pipe(*own, pipe.queue or None, pipe.lead or None) if sm.window else units.Pipe(*own)
+
+
+def _places(sm: Sm, working: list[str]) -> Mapping[str, units.CollectorSet]:
+    return units.read_places({name: _pipe(sm, name) for name in working})
 
 
 def _collectors(banks: Banks, working: list[str]) -> dict[str, units.CollectorSet]:
@@ -57,7 +70,7 @@ def _collectors(banks: Banks, working: list[str]) -> dict[str, units.CollectorSe
     }
 
 
-def _register_file(base: gpu.RegisterFile, banks: Banks) -> gpu.RegisterFile:
+def _register_file(base: gpu.RegisterFile, banks: Banks, window: Window | None) -> gpu.RegisterFile:
     return replace(
         base,
         banks=banks.count,
@@ -67,7 +80,7 @@ def _register_file(base: gpu.RegisterFile, banks: Banks) -> gpu.RegisterFile:
         slices=banks.slices,
         row_addresses=banks.row_addresses,
         access="instruction" if banks.whole_instructions else None,
-        bank_read_ports=0 if banks.single_ported else 1,
+        bank_read_ports=window.ports if window else 0 if banks.single_ported else 1,
         bank_write_ports=0 if banks.single_ported else 1,
         bank_shared_ports=1 if banks.single_ported else 0,
     )

@@ -153,7 +153,12 @@ def timed(
     behaviour = behaviour_of(launched.kernel, sm, design, **parameters)
     try:
         outcome = simulate(
-            sm, memory or FixedLatency(20), steps(launched, sm.worker, behaviour.program), behaviour, sms, resident
+            sm,
+            memory or FixedLatency(20),
+            steps(launched, sm.worker, behaviour.program, sm.follows_control),
+            behaviour,
+            sms,
+            resident,
         )
     except StandstillError as error:
         if error.held:

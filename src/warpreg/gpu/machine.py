@@ -10,9 +10,19 @@ from typing import Any
 
 from warpreg.gpu import memory, sourced
 from warpreg.gpu.memory import MemorySystem, read_memory
-from warpreg.gpu.scheduling import ALL_RESULTS, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
+from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
-from warpreg.gpu.units import SAME_AS, CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
+from warpreg.gpu.units import (
+    MOST_READ_PORTS,
+    SAME_AS,
+    WINDOW,
+    CollectorSet,
+    LoadStoreUnit,
+    OperandPath,
+    Pipe,
+    read_collectors,
+    read_pipes,
+)
 from warpreg.ir.html_table import html_table
 
 FOLDER = Path(__file__).parent / "machines"
@@ -62,11 +72,17 @@ class Schedulers:
     stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
     swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
     scoreboard: str | None = quantity("results that an instruction waits for", choices=SCOREBOARDS, optional=True)
+    dependences: str | None = quantity("what orders dependent instructions", choices=DEPENDENCES, optional=True)
 
     @property
     def blocks_warps(self) -> bool:
         """Whether an instruction waits for all results of its warp that are outstanding, not only those it names."""
         return self.scoreboard == SCOREBOARDS[ALL_RESULTS]
+
+    @property
+    def follows_control_codes(self) -> bool:
+        """Whether control codes order instructions, where the code has them."""
+        return self.dependences == DEPENDENCES[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +232,7 @@ def _read(path: Path, content: bytes) -> Machine:
         sm=document.section("sm", Sm),
         schedulers=document.section("schedulers", Schedulers),
         operand_path=operand_path,
-        collectors=read_collectors(document, operand_path, worker),
+        collectors=read_collectors(document, operand_path, pipes, worker),
         register_file=document.section("register_file", RegisterFile),
         pipes=pipes,
         worker=worker,
@@ -251,12 +267,29 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     if file.private_banks and file.banks % schedulers.count:
         raise document.refusal("register_file.banks", f"a multiple of {schedulers.count} schedulers", str(file.banks))
     _check_two_level(document, schedulers, sm)
+    if machine.operand_path.kind == WINDOW:
+        _check_window(document, machine)
     network, cache = machine.memory.network, machine.memory.l2
     if network is not None and cache is not None and network.slice_routers is not None:
         nodes = machine.chip.sms + cache.slices
         if max(network.slice_routers) >= nodes:
             expected = f"routers below {nodes}, the SMs and slices"
             raise document.refusal("network.slice_routers", expected, str(max(network.slice_routers)))
+
+
+def _check_window(document: Document, machine: Machine) -> None:
+    file, schedulers = machine.register_file, machine.schedulers
+    if not file.private_banks:
+        raise document.refusal("register_file.private_banks", "banks of each scheduler with a read window", "false")
+    if file.is_single_ported or file.bank_read_ports > MOST_READ_PORTS:
+        expected = f"1 to {MOST_READ_PORTS} with a read window"
+        raise document.refusal("register_file.bank_read_ports", expected, str(file.bank_read_ports))
+    if schedulers.issue_width != 1:
+        raise document.refusal("schedulers.issue_width", "1 with a read window", str(schedulers.issue_width))
+    if file.steps_per_cycle != 1:
+        raise document.refusal("register_file.steps_per_cycle", "1 with a read window", str(file.steps_per_cycle))
+    if file.serves_instructions:
+        raise document.refusal("register_file.access", "word with a read window", "instruction")
 
 
 def _check_two_level(document: Document, schedulers: Schedulers, sm: Sm) -> None:

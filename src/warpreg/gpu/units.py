@@ -8,18 +8,31 @@ from dataclasses import dataclass
 from warpreg.gpu.pipes import CTRL, PIPES, UNTIMED
 from warpreg.gpu.sourced import Document, quantity
 
+WINDOW = "window"
+"""The operand path without collectors."""
+MOST_READ_PORTS = 3
+"""Read ports of a bank, at most, with a read window."""
+LEAST_FIXED_LATENCY = 3
+"""Cycles of a fixed latency, at least, with a read window: its reads are allocated two cycles after issue."""
 SAME_AS = "same_as"
 """The one entry of a pipe that has no units of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
-    """One kind of function unit; ``private``: each scheduler has its own.  ``latency`` is None for mem and tex."""
+    """One kind of function unit; ``private``: each scheduler has its own.  ``latency`` is None for mem and tex.
+
+    With a read window, instructions of a pipe with a ``queue`` have a variable latency: they wait in it for their
+    operands and the unit, and ``lead`` cycles from issue at least; those of other pipes have a fixed one.
+    """
 
     units: int = quantity("units, of each scheduler if private", "units", 1, 256)
     private: bool = quantity("whether each scheduler has its own")
     initiation: int = quantity("until a unit takes the next instruction", "cycles", 1, 100_000)
     latency: int | None = quantity("from dispatch to result", "cycles", 1, 100_000, optional=True)
+    queue: int | None = quantity("instructions in each scheduler's queue in front of it", "instructions", 1, 32,
+                                 optional=True)  # fmt: skip
+    lead: int | None = quantity("from issue to dispatch, at least", "cycles", 1, 100, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +42,13 @@ class _SameAs:
 
 @dataclass(frozen=True, slots=True)
 class OperandPath:
-    """Path from issue to dispatch: through collectors and banks, or ideal (operands are present at once)."""
+    """Path from issue to dispatch: through collectors and banks, in a read window without collectors, or ideal
+    (operands are present at once)."""
 
-    kind: str = quantity("how operands are read", choices=("banks", "ideal"))
+    kind: str = quantity("how operands are read", choices=("banks", WINDOW, "ideal"))
     dispatch_cycles: int = quantity("beyond a pipe's latency, from dispatch to result", "cycles", 0, 100)
     operand_ports: int = quantity("operands that a collector takes in a cycle; 0: any number", "operands", 0, 64)
+    read_cycles: int | None = quantity("cycles of the read window", "cycles", 1, 8, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,7 @@ class LoadStoreUnit:
     """The queue of memory instructions in front of the memory system."""
 
     entries: int = quantity("instructions in its queue", "instructions", 1, 1 << 16)
+    interval: int | None = quantity("until it takes the next instruction", "cycles", 1, 64, optional=True)
 
 
 def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str]]:
@@ -74,8 +90,16 @@ def _worker(document: Document, name: str) -> str:
     return name
 
 
-def read_collectors(document: Document, path: OperandPath, work: Mapping[str, str]) -> Mapping[str, CollectorSet]:
-    """The sets of collectors by name; exactly one serves each pipe that reads banks.  Empty with an ideal path."""
+def read_collectors(
+    document: Document, path: OperandPath, pipes: Mapping[str, Pipe], work: Mapping[str, str]
+) -> Mapping[str, CollectorSet]:
+    """The sets of collectors by name; exactly one serves each pipe that reads banks.  Empty with an ideal path; with a
+    read window, the places of a scheduler in which instructions wait for operands.
+    """
+    _check_queues(document, path, pipes)
+    if path.kind == WINDOW:
+        document.only((), "collectors")
+        return read_places(pipes)
     names = document.keys("collectors")
     if (path.kind == "banks") != bool(names):
         raise document.refusal("collectors", "sets of collectors with banks, and only then", f"{len(names)} sets")
@@ -87,3 +111,29 @@ def read_collectors(document: Document, path: OperandPath, work: Mapping[str, st
             key = f"collectors.{serving[0]}.pipes" if serving else "collectors"
             raise document.refusal(key, f"pipe {pipe} in {wanted} of the sets", " and ".join(serving) or "none")
     return sets
+
+
+def _check_queues(document: Document, path: OperandPath, pipes: Mapping[str, Pipe]) -> None:
+    """Queues belong to a read window; pipes that memory answers have one, others one or time to allocate."""
+    for name, pipe in pipes.items():
+        if (pipe.queue is None) != (pipe.lead is None) or (pipe.queue is not None and path.kind != WINDOW):
+            raise document.refusal(f"pipes.{name}.queue", "queue and lead, with a read window only", f"{pipe.queue}")
+        if path.kind == WINDOW and name in UNTIMED and pipe.queue is None:
+            raise document.refusal(f"pipes.{name}.queue", "instructions, with a read window", "none")
+        is_fixed = path.kind == WINDOW and pipe.queue is None and name != PIPES[CTRL]
+        if is_fixed and (pipe.latency or 0) < LEAST_FIXED_LATENCY:
+            expected = f"at least {LEAST_FIXED_LATENCY} with a read window"
+            raise document.refusal(f"pipes.{name}.latency", expected, f"{pipe.latency}")
+    if (path.kind == WINDOW) != (path.read_cycles is not None):
+        expected = "cycles with a read window, and only then"
+        raise document.refusal("operand_path.read_cycles", expected, f"{path.read_cycles}")
+
+
+def read_places(pipes: Mapping[str, Pipe]) -> Mapping[str, CollectorSet]:
+    """With a read window: the queue of each pipe of variable latency, and one place, which nothing enters,
+    for what the others allocate."""
+    queues = {
+        name: CollectorSet(pipe.queue, 1, True, (name,)) for name, pipe in pipes.items() if pipe.queue is not None
+    }
+    fixed = tuple(name for name in pipes if name not in queues and name != PIPES[CTRL])
+    return {"allocate": CollectorSet(1, 0, True, fixed), **queues}

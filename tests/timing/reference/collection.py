@@ -68,11 +68,11 @@ class OperandPath:
         """A result word waits for its bank, or an access that belongs to nobody does."""
         self.writes[bank].append((issued, word))
 
-    def serve_writes(self, now: int, written: Callable[[UnderWay, int, int], None]) -> set[int]:
-        """One write, or those of one instruction, in each bank that has any and whose last one is over; returns the
-        banks that write.
+    def serve_writes(self, now: int, written: Callable[[UnderWay, int, int], None], taken: set[int]) -> set[int]:
+        """One write, or those of one instruction, in each bank that has any, whose last one is over and which is not
+        ``taken``; returns the banks that write.
         """
-        still = {bank for bank in range(self._count) if self._writes_from[bank] > now}
+        still = taken | {bank for bank in range(self._count) if self._writes_from[bank] > now}
         starting = [bank for bank, queue in enumerate(self.writes) if queue and bank not in still]
         for bank in starting:
             queue = self.writes[bank]

@@ -41,6 +41,7 @@ class Instruction:
     awaits: int | None = None
     long_latency: bool = False
     suspends: int = 0
+    control: Control | None = None
 
     @property
     def cells(self) -> list[int | str]:
@@ -55,6 +56,19 @@ class Instruction:
     @property
     def has_results(self) -> bool:
         return bool(self.results or self.results_apart)
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control code: cycles until the next issue; the counter of its results and that of its sources; the counters
+    that must be 0, and one that may not be above a number.
+    """
+
+    stall: int = 1
+    write: int | None = None
+    read: int | None = None
+    waits: frozenset[int] = frozenset()
+    limit: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +161,8 @@ class UnderWay:
     planned: NDArray[np.int32] | None = None
     enters_from: int = 0
     ready: int = 0
+    issued_at: int = 0
+    order: int = 0
 
     def requests(self, source: Source) -> bool:
         """Whether a source asks its bank: the first of those that name the same word of it."""

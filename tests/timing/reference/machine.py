@@ -9,12 +9,17 @@ PIPES = ("int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform")
 
 @dataclass(frozen=True)
 class Pipe:
-    """One kind of function unit; ``per_scheduler`` says that each scheduler has ``units`` of its own."""
+    """One kind of function unit; ``per_scheduler`` says that each scheduler has ``units`` of its own.
+
+    With a read window: the places of each scheduler's ``queue`` (0: fixed latency), ``lead`` cycles from issue.
+    """
 
     units: int = 1
     latency: int = 4
     initiation: int = 1
     per_scheduler: bool = True
+    queue: int = 0
+    lead: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,14 @@ class Banks:
 
 
 @dataclass(frozen=True)
+class Window:
+    """A read window in place of collectors: its cycles, and the read ports of a bank."""
+
+    cycles: int = 3
+    ports: int = 1
+
+
+@dataclass(frozen=True)
 class TwoLevel:
     """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
@@ -74,6 +87,8 @@ class TwoLevel:
 class Sm:
     """One SM; ``banks`` is None for the ideal operand path, ``two_level`` is None for a scheduler of one level.
 
+    ``window`` takes the place of collectors; ``send_interval``: cycles until the load-store unit takes the next
+    instruction; ``follows_control``: control codes order instructions if all have one.
     ``waits_for_all``: an instruction waits for all results of its warp.  ``worker`` says which pipe does the work of
     one that has no units of its own.
     """
@@ -92,6 +107,9 @@ class Sm:
     constant_latency: int = 6
     texture_latency: int = 20
     waits_for_all: bool = False
+    window: Window | None = None
+    send_interval: int = 0
+    follows_control: bool = False
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

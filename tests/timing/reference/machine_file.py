@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, CollectorSet, Pipe, Sm, TwoLevel
+from tests.timing.reference.machine import Banks, CollectorSet, Pipe, Sm, TwoLevel, Window
 
 from warpreg.gpu.machine import Machine, Schedulers
 
@@ -16,9 +16,9 @@ def sm_of(machine: Machine) -> Sm:
         issue_width=schedulers.issue_width,
         policy=schedulers.policy,
         two_level=_two_level(schedulers) if schedulers.policy == "two-level" else None,
-        banks=_banks(machine) if machine.operand_path.kind == "banks" else None,
+        banks=_banks(machine) if machine.operand_path.kind != "ideal" else None,
         pipes={
-            name: Pipe(pipe.units, pipe.latency or 0, pipe.initiation, pipe.private)
+            name: Pipe(pipe.units, pipe.latency or 0, pipe.initiation, pipe.private, pipe.queue or 0, pipe.lead or 0)
             for name, pipe in machine.pipes.items()
         },
         worker=dict(machine.worker),
@@ -28,7 +28,14 @@ def sm_of(machine: Machine) -> Sm:
         constant_latency=machine.latency.constant,
         texture_latency=machine.latency.texture,
         waits_for_all=schedulers.blocks_warps,
+        window=_window(machine) if machine.operand_path.kind == "window" else None,
+        send_interval=machine.load_store.interval or 0,
+        follows_control=schedulers.follows_control_codes,
     )
+
+
+def _window(machine: Machine) -> Window:
+    return Window(machine.operand_path.read_cycles or 0, machine.register_file.bank_read_ports)
 
 
 def _two_level(schedulers: Schedulers) -> TwoLevel:

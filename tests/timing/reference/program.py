@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from tests.timing.launches import Launched, WarpPath
-from tests.timing.reference.instruction import Instruction, Step
+from tests.timing.reference.instruction import Control, Instruction, Step
 
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import Program
@@ -34,19 +35,58 @@ FENCES = ("membar", "fence", "MEMBAR")
 
 
 def steps(
-    launched: Launched, worker: Mapping[str, str], program: Program | None = None
+    launched: Launched, worker: Mapping[str, str], program: Program | None = None, controlled: bool = False
 ) -> list[list[tuple[Step, ...]]]:
     """By thread block, by warp: every instruction of every visited block, with its memory record.
 
     ``worker`` says which pipe does the work of another; ``program`` is the table that a design has compiled.
     """
-    code = instructions(launched.kernel, worker, program)
+    code = instructions(launched.kernel, worker, program, controlled)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
 
-def instructions(kernel: Kernel, worker: Mapping[str, str], program: Program | None = None) -> list[Instruction]:
-    """By pc."""
+def instructions(
+    kernel: Kernel, worker: Mapping[str, str], program: Program | None = None, controlled: bool = False
+) -> list[Instruction]:
+    """By pc; ``controlled``: control codes order them if all have one."""
+    controlled = controlled and all(one.control is not None for one in kernel.instructions())
+    copies = _copy_counters(kernel) if controlled else frozenset()
+    plain = _plain(kernel, worker, program, controlled)
+    if not controlled:
+        return plain
+    return [_with_control(one, own, copies) for one, own in zip(plain, kernel.instructions(), strict=True)]
+
+
+def _copy_counters(kernel: Kernel) -> frozenset[int]:
+    ends = [one.control for one in kernel.instructions() if one.opcode == "LDGDEPBAR"]
+    return frozenset(end.write for end in ends if end is not None and end.write is not None)
+
+
+def _with_control(one: Instruction, own: ir.Instruction, copies: frozenset[int]) -> Instruction:
+    """What the control code of an instruction says; counters of asynchronous copies wait for groups instead."""
+    control = own.control
+    assert control is not None
+    stall = 45 if control.yields and not control.stall else max(control.stall, 2 if control.yields else 1)
+    waits = {counter for counter in range(6) if control.waits & 1 << counter}
+    if own.opcode == "LDGSTS":
+        one = replace(one, copies=True)
+    if own.opcode == "LDGDEPBAR":
+        return replace(one, commits=True, control=Control(stall, None, None, frozenset(waits - copies)))
+    limit = None
+    if own.opcode == "DEPBAR":
+        counter, allowed, others = own.sources
+        assert isinstance(allowed, Immediate)
+        assert isinstance(others, Immediate)
+        waits |= {k for k in range(6) if others.value & 1 << k}
+        limit = int(str(counter)[2:]), allowed.value
+        if limit[0] in copies:
+            one = replace(one, fence=True, awaits=min(limit[1], 3))
+            limit = None
+    return replace(one, control=Control(stall, control.write, control.read, frozenset(waits - copies), limit))
+
+
+def _plain(kernel: Kernel, worker: Mapping[str, str], program: Program | None, controlled: bool) -> list[Instruction]:
     table, kinds = program or program_table(kernel), access_kinds(kernel)
     return [
         _instruction(
@@ -58,8 +98,13 @@ def instructions(kernel: Kernel, worker: Mapping[str, str], program: Program | N
             int(table.suspends[pc]),
         )
         for pc, one in enumerate(kernel.instructions())
-        for pipe in [pipe_of(one)]
+        for pipe in ["sfu" if controlled and _has_variable_latency(one) else pipe_of(one)]
     ]
+
+
+def _has_variable_latency(one: ir.Instruction) -> bool:
+    """Arithmetic whose result has a counter."""
+    return pipe_of(one) in ("int", "fp", "uniform") and one.control is not None and one.control.write is not None
 
 
 def pipe_of(instruction: ir.Instruction) -> str:

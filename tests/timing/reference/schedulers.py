@@ -28,6 +28,8 @@ class Scheduler:
             return self.round_from(warps, self.last, after=True)
         if self.sm.policy == "gto":
             return self.greedy_then_oldest(warps)
+        if self.sm.policy == "gty":
+            return sorted(warps, key=lambda warp: (warp is not self.last_warp, -warp.age))
         return sorted(warps, key=lambda warp: warp.age)
 
     def greedy_then_oldest(self, warps: list[Warp]) -> list[Warp]:

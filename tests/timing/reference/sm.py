@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.timing.reference.collection import OperandPath
 from tests.timing.reference.hooks import Hooks, Shared
-from tests.timing.reference.instruction import Result, Source, Step, UnderWay
+from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
@@ -17,6 +17,7 @@ from tests.timing.reference.schedulers import Scheduler, TwoLevelScheduler
 from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
+from tests.timing.reference.window import WindowPath
 
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER
@@ -36,15 +37,19 @@ class StreamingMultiprocessor:
         self.sm, self.index, self.log = sm, index, Log()
         self.slots: list[Warp | None] = [None] * sm.slots
         self.blocks: list[ThreadBlock] = []
-        self.due: dict[int, list[Event]] = {}
+        self.due: dict[int, list[tuple[int, Event]]] = {}
         self.held: dict[int, UnderWay] = {}
+        self._fixed_writes: set[int] = set()
         self.hooks = Hooks(shared, sm, index, self._wake, self._complete_load)
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
         path = (self.hooks.access, self.log, self._collected, self._at)
         own = self.hooks.own_collectors
-        kind = OperandPath if own is None else partial(OwnedPath, own)
+        kind: Callable[..., OperandPath] = OperandPath if own is None else partial(OwnedPath, own)
+        if sm.window is not None:
+            kind = partial(WindowPath, sm.window, self._has_allocated)
         self.path = kind(sm, sm.banks, *path) if sm.banks else None
+        self._order, self._accepts_from = 0, 0
         self.stalls = Stalls(self.units, self.load_store, self.path)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
@@ -64,9 +69,10 @@ class StreamingMultiprocessor:
             self.hooks.memory_returned(issued, now)
         for issued in back:
             self._results_are_there(issued, now)
-        for event in self.due.pop(now, []):
+        for _, event in sorted(self.due.pop(now, []), key=lambda pair: pair[0]):
             event(now)
-        served = self.path.serve_writes(now, self._written_in_bank) if self.path else set()
+        served = self.path.serve_writes(now, self._written_in_bank, self._fixed_writes) if self.path else set()
+        self._fixed_writes.clear()
         self._queue_extras()
         return served
 
@@ -232,7 +238,7 @@ class StreamingMultiprocessor:
         step = warp.head
         assert step is not None
         instruction = step.instruction
-        issued = UnderWay(step, warp, self._issued)
+        issued = UnderWay(step, warp, self._issued, issued_at=now)
         self._issued += 1
         self.log.issues.append(
             Issue(
@@ -254,17 +260,40 @@ class StreamingMultiprocessor:
         if instruction.pipe == "ctrl":
             self.hooks.produced(issued, now)
             self.hooks.see_next(warp, now)
-            warp.fetched = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
+            warp.fetched = now + max(self.sm.pipes["ctrl"].latency + self.hooks.stages, _stall(instruction))
             return "ctrl"
-        warp.fetched = now + 1
+        warp.fetched = now + _stall(instruction)
         warp.under_way.append(issued)
-        warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
-        if self.path:
+        if instruction.control is None:
+            warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
+        else:
+            warp.count(issued, instruction.control.write)
+            warp.count(issued, instruction.control.read)
+        self._order += 1
+        issued.order = self._order
+        if isinstance(self.path, WindowPath):
+            self.path.latch(issued)
+            if not self.units.is_queued(instruction.pipe):
+                self.units.take(instruction.pipe, warp.slot, now)
+                self._sources_read(issued)
+        elif self.path:
             self.path.latch(issued)
         else:
             self._dispatch(issued, now)
         self.hooks.see_next(warp, now)
         return instruction.pipe
+
+    def _has_allocated(self, issued: UnderWay, now: int) -> None:
+        """An instruction of fixed latency has reserved its reads; with no others in the way, two cycles after issue."""
+        delays = [source.cycles - 1 if source.bank is not None else source.cycles for source in issued.sources]
+        later = max([0, *delays]) + max(0, issued.enters_from - issued.issued_at - 1)
+        self.log.dispatched[issued.sequence] = now - 2
+        due = now - 2 + later + self.sm.pipes[issued.instruction.pipe].latency + self.sm.dispatch_cycles
+        self.due.setdefault(due, []).append((issued.order, partial(self._results_are_there, issued)))
+
+    def _sources_read(self, issued: UnderWay) -> None:
+        if issued.instruction.control is not None:
+            issued.warp.count_down(issued, issued.instruction.control.read)
 
     def _collected(self, issued: UnderWay, granted: list[Source], now: int) -> None:
         """Some sources are read, and those that arrive with them."""
@@ -277,6 +306,11 @@ class StreamingMultiprocessor:
         pipe, access = issued.instruction.pipe, issued.step.access
         if not self.stalls.takes(pipe, issued.warp.slot, now):
             return False
+        if pipe in ("mem", "tex"):
+            if now < self._accepts_from:
+                return False
+            self._accepts_from = now + self.sm.send_interval
+        self._sources_read(issued)
         self.units.take(pipe, issued.warp.slot, now)
         self.log.dispatched[issued.sequence] = now
         ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
@@ -318,24 +352,34 @@ class StreamingMultiprocessor:
 
     def _at(self, cycle: int, event: Event) -> None:
         """Let something happen in phase 1 of a cycle to come."""
-        self.due.setdefault(cycle, []).append(event)
+        self._order += 1
+        self.due.setdefault(cycle, []).append((self._order, event))
 
     def _results_are_there(self, issued: UnderWay, now: int) -> None:
         """Results go where the plan says; cells that nobody writes to a bank first leave the scoreboard."""
         self.hooks.produced(issued, now)
         instruction = issued.instruction
-        for cell in instruction.results_apart:
-            del issued.warp.scoreboard[cell]
+        if instruction.control is None:
+            for cell in instruction.results_apart:
+                del issued.warp.scoreboard[cell]
         issued.unwritten = len(issued.results)
         for result in issued.results:
-            if self.path and result.bank is not None:
+            if self.path and result.bank is not None and not self._is_fixed(issued):
                 self.path.queue_write(issued, result.word, result.bank)
                 if not result.elsewhere:
                     continue
                 issued.unwritten += 1
+            elif self.path and result.bank is not None:
+                self._fixed_writes.add(result.bank)
+                self._left(issued, result.word, now)
+                continue
             self._leaves(issued, result, now)
         if not issued.results:
             self._completed(issued, now)
+
+    def _is_fixed(self, issued: UnderWay) -> bool:
+        """Whether an instruction has a fixed latency: its results do not wait for their banks."""
+        return isinstance(self.path, WindowPath) and not self.units.is_queued(issued.instruction.pipe)
 
     def _leaves(self, issued: UnderWay, result: Result, now: int) -> None:
         """The cell of a result leaves the scoreboard, now or some cycles on."""
@@ -345,7 +389,7 @@ class StreamingMultiprocessor:
             self._left(issued, result.word, now)
 
     def _left(self, issued: UnderWay, word: int, now: int) -> None:
-        del issued.warp.scoreboard[word]
+        issued.warp.scoreboard.pop(word, None)
         self._written(issued, now)
 
     def _written_in_bank(self, issued: UnderWay, word: int, now: int) -> None:
@@ -363,7 +407,14 @@ class StreamingMultiprocessor:
     def _completed(self, issued: UnderWay, now: int) -> None:
         issued.warp.under_way.remove(issued)
         issued.warp.copied += issued.instruction.copies
+        if issued.instruction.control is not None:
+            issued.warp.count_down(issued, issued.instruction.control.write)
         if issued.instruction.has_results:
             self.hooks.arrived(issued, now)
             self.hooks.written_back(issued, now)
             self.hooks.see_buffer(issued.warp, now)
+
+
+def _stall(instruction: Instruction) -> int:
+    """Cycles until the next issue, as far as the code says."""
+    return instruction.control.stall if instruction.control else 1

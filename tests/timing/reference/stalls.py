@@ -8,6 +8,7 @@ from tests.timing.reference.load_store import LoadStore
 from tests.timing.reference.schedulers import Scheduler
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import Warp
+from tests.timing.reference.window import WindowPath
 
 CAUSES = (
     "issued", "not selected", "fetch", "alu", "sfu", "dp", "shared", "memory", "operands", "unit", "memory queue",
@@ -32,7 +33,9 @@ class Stalls:
         """The cause for which the head of a warp that is not waiting cannot issue."""
         assert warp.head is not None
         if now < fetched:
-            return "fetch"
+            return "alu" if warp.head.instruction.control else "fetch"
+        if warp.exceeds_limit:
+            return "memory"
         if awaited := warp.awaited():
             classes = {writer.instruction.waits for writer in awaited}
             return next(cause for cause in SLOWEST_FIRST if cause in classes)
@@ -52,6 +55,8 @@ class Stalls:
         return "token" if warp.token is not None or now < warp.asks_from else None
 
     def _structure(self, instruction: Instruction, slot: int, now: int) -> str | None:
+        if isinstance(self._path, WindowPath):
+            return self._behind_issue(self._path, instruction.pipe, slot, now)
         if instruction.pipe == "ctrl":
             return None
         if self._path is None:
@@ -63,6 +68,17 @@ class Stalls:
         if oldest is not None and oldest.has_operands(now):
             return self._refusal(oldest.instruction.pipe)
         return "operands"
+
+    def _behind_issue(self, path: WindowPath, pipe: str, slot: int, now: int) -> str | None:
+        """With a read window."""
+        if not path.stage_is_free(slot):
+            return "operands"
+        if pipe == "ctrl":
+            return None
+        if not path.latch_is_free(slot, pipe):
+            return self._refusal(pipe)
+        is_queued = self._units.is_queued(pipe)
+        return None if is_queued or self._units.has_room(pipe, slot, now) else "unit"
 
     def takes(self, pipe: str, slot: int, now: int) -> bool:
         """Whether an instruction can be dispatched to this pipe."""

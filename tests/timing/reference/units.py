@@ -20,6 +20,10 @@ class Units:
         """Whether a unit accepts an instruction of the warp in ``slot`` now."""
         return min(self._of(pipe, slot)) <= now
 
+    def is_queued(self, pipe: str) -> bool:
+        """Whether instructions wait in a queue for it, with a read window."""
+        return self._sm.pipes[pipe].queue > 0
+
     def take(self, pipe: str, slot: int, now: int) -> None:
         """Give an instruction to the unit that has been free the longest."""
         units = self._of(pipe, slot)

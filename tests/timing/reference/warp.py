@@ -17,7 +17,8 @@ class Warp:
     Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
     that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
     `admit` is called again from cycle ``asks_from`` on.  ``waits``: `stalled` was called, and `resumed` was not.
-    ``is_refused``: `admit` has refused its head for a number of cycles.
+    ``is_refused``: `admit` has refused its head for a number of cycles.  ``counters``: the instructions that a counter
+    counts; ``counted``: those that it has counted since it was last 0.
     """
 
     slot: int
@@ -45,6 +46,8 @@ class Warp:
     activated: int = -1
     suspended_by: int = -1
     waits_for_all: bool = False
+    counters: dict[int, list[UnderWay]] = field(default_factory=lambda: {counter: [] for counter in range(6)})
+    counted: dict[int, list[UnderWay]] = field(default_factory=lambda: {counter: [] for counter in range(6)})
 
     @property
     def head(self) -> Step | None:
@@ -79,9 +82,30 @@ class Warp:
     def awaited(self) -> list[UnderWay]:
         """The instructions that still have to write a cell of the head, or any cell."""
         assert self.head is not None
+        if (control := self.head.instruction.control) is not None:
+            return [one for counter in sorted(control.waits) for one in self.counted[counter]]
         if self.waits_for_all:
             return list(self.scoreboard.values())
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
+
+    @property
+    def exceeds_limit(self) -> bool:
+        """Whether more instructions of a counter are under way than the head allows."""
+        control = self.head.instruction.control if self.head else None
+        return bool(control and control.limit and len(self.counters[control.limit[0]]) > control.limit[1])
+
+    def count(self, issued: UnderWay, counter: int | None) -> None:
+        """An instruction that issues increments a counter."""
+        if counter is not None:
+            self.counters[counter].append(issued)
+            self.counted[counter].append(issued)
+
+    def count_down(self, issued: UnderWay, counter: int | None) -> None:
+        """It decrements it."""
+        if counter is not None:
+            self.counters[counter].remove(issued)
+            if not self.counters[counter]:
+                self.counted[counter].clear()
 
     def needs_long_latency_result(self) -> bool:
         """Whether one is outstanding that the head accesses, or any if it waits for all."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from warpreg.designs.interface.plan import GO
 from warpreg.timing.core import operand_word
-from warpreg.timing.core.columns import code, machine, warps
+from warpreg.timing.core.columns import causes, code, machine, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import (
     NEVER,
@@ -267,6 +267,28 @@ def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> 
 def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
     """The earlier source whose grant also serves this one, NONE if there is none."""
     return NONE
+
+
+def sources_read(c: Core, op: OpRow) -> None:
+    """All sources of an instruction are read."""
+
+
+def results_written(c: Core, op: OpRow) -> None:
+    """An instruction is complete."""
+
+
+def exceeds_limit(c: Core, warp: WarpRow, head: Pc) -> bool:
+    """Whether more instructions are under way than the head of a warp allows."""
+    return False
+
+
+def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
+    """A warp has issued an instruction, which may say when it issues again."""
+
+
+def unfetched(c: Core, warp: WarpRow) -> Cause:
+    """The cause of a warp that may not issue yet."""
+    return causes.FETCH
 
 
 def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:

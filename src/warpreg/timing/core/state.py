@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from warpreg.timing.core.columns import machine
 from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
+from warpreg.timing.core.prefetch import HOST_LINE
 
-FRONT = 56
+FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
 """Words before the first row, which hold the machine."""
 
 

@@ -13,7 +13,7 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.gpu import Machine
-from warpreg.gpu.pipes import PIPES, TEX
+from warpreg.gpu.pipes import MEM, PIPES, SFU, TEX
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
@@ -25,6 +25,7 @@ from warpreg.timing.core.columns import code, warps
 from warpreg.timing.core.columns.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
+from warpreg.timing.feed.control_words import awaited_copies, control_word, counters_of_copies
 from warpreg.timing.feed.memory_sites import access_kinds, is_copy
 
 WAIT_CLASSES = {
@@ -35,6 +36,7 @@ WAIT_CLASSES = {
 
 CODE_WIDTH = 24
 """Rows of the code are padded to a multiple of this, because their width is a constant of the compiled core."""
+FIXED = frozenset({"int", "fp", "uniform"})
 FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
@@ -57,7 +59,12 @@ class Table(NamedTuple):
 def table(kernel: Kernel, machine: Machine) -> Table:
     """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
     tables = _tables(kernel)
-    key = (machine.latency.texture, machine.schedulers.blocks_warps, *machine.worker.items(), *machine.pipes.items())
+    schedulers, latency = (
+        machine.schedulers,
+        (machine.latency.texture, machine.latency.shared, machine.latency.constant),
+    )
+    key = (latency, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
+           *machine.worker.items(), *machine.pipes.items())  # fmt: skip
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -80,19 +87,27 @@ def _tables(kernel: Kernel) -> dict[Hashable, Table]:
     return {}
 
 
+def is_controlled(kernel: Kernel, machine: Machine) -> bool:
+    """Whether control codes order the instructions of a kernel on a machine: each of them has one."""
+    return machine.schedulers.follows_control_codes and all(one.control is not None for one in kernel.instructions())
+
+
 def _table(kernel: Kernel, machine: Machine) -> Table:
     program = program_table(kernel)
+    controlled = is_controlled(kernel, machine)
+    copies = counters_of_copies(kernel) if controlled else None
     cells = _Cells(int(program.register_count))
     kinds = access_kinds(kernel)
     lists: list[tuple[int, int]] = []
-    instructions, needs = [], []
+    instructions: list[list[int]] = []
+    needs: list[tuple[set[int], set[int]]] = []
     most_reads = most_writes = 1
     for pc, instruction in enumerate(kernel.instructions()):
         reads = _reads(program, pc)
         writes = _writes(program, pc, instruction, cells)
         written = {cell for cell, _ in writes}
         touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
-        row = _row(program, pc, instruction, machine, int(kinds[pc]))
+        row = _row(program, pc, instruction, machine, int(kinds[pc]), copies)
         row[code.READS], row[code.READS_END] = len(lists), len(lists) + len(reads)
         lists += reads
         row[code.WRITES], row[code.WRITES_END] = len(lists), len(lists) + len(writes)
@@ -101,15 +116,19 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         lists += _operands(program, pc)
         row[code.ALL_READS_END] = len(lists)
         instructions.append(row)
-        needs.append((touched | written, written))
+        if copies is not None:
+            row[code.CONTROL], waits = control_word(instruction, copies)
+            needs.append((waits, set()))
+        else:
+            needs.append((touched | written, written))
         most_reads = max(most_reads, row[code.ALL_READS_END] - row[code.ALL_READS])
         most_writes = max(most_writes, len(writes))
     if most_writes > operand_word.WORD_MASK:
         raise TimingError(
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {operand_word.WORD_MASK} can be"
         )
-    words = 2 * max(1, -(-cells.count // (2 * SET_SIZE)))
-    if machine.schedulers.blocks_warps:
+    words = 2 if controlled else 2 * max(1, -(-cells.count // (2 * SET_SIZE)))
+    if machine.schedulers.blocks_warps and not controlled:
         needs = [(set(range(cells.count)), written) for _, written in needs]
     sets = _sets(needs, words)
     rows = [*lists, *pairwise(kernel.first_pcs())]
@@ -168,8 +187,12 @@ def barrier_flags(instruction: Instruction) -> int:
     return code.BARRIER * found.waits | found.number << code.NUMBER_SHIFT | found.warps << code.COUNT_SHIFT
 
 
-def copy_flags(instruction: Instruction) -> int:
-    """FLAGS of asynchronous copies, commits and waits."""
+def copy_flags(instruction: Instruction, copies: frozenset[int] | None) -> int:
+    """FLAGS of asynchronous copies, commits and waits; ``copies`` are their counters where control codes order
+    instructions.
+    """
+    if sass.is_sass(instruction):
+        return 0 if copies is None else _machine_copy_flags(instruction, copies)
     if is_copy(instruction):
         return code.COPIES_ONE
     modifiers = instruction.modifiers
@@ -180,6 +203,13 @@ def copy_flags(instruction: Instruction) -> int:
         groups = min(allowed.value, warps.COMMIT_SLOTS - 1) if isinstance(allowed, Immediate) else 0
         return code.AWAITS | groups << code.NUMBER_SHIFT
     return code.COMMITS * ("commit_group" in modifiers) | (code.COMMITS | code.AWAITS) * ("wait_all" in modifiers)
+
+
+def _machine_copy_flags(instruction: Instruction, copies: frozenset[int]) -> int:
+    groups = awaited_copies(instruction, copies)
+    waits = 0 if groups is None else code.AWAITS | min(groups, warps.COMMIT_SLOTS - 1) << code.NUMBER_SHIFT
+    commits = code.COMMITS * (instruction.opcode == "LDGDEPBAR")
+    return waits | commits | code.COPIES_ONE * (instruction.opcode == "LDGSTS")
 
 
 class _Cells:
@@ -223,22 +253,44 @@ def _results(operands: Sequence[Operand]) -> list[Register]:
     return [register for operand in operands for register in registers_of(operand)]
 
 
-def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, kind: int) -> list[int]:
+def pipe_on(machine: Machine, instruction: Instruction, controlled: bool) -> str:
+    """The pipe of a machine that executes an instruction.  Where control codes order instructions, arithmetic whose
+    result has a counter has a variable latency, and belongs to `sfu`.
+    """
+    name = pipe_of(instruction)
+    if controlled and name in FIXED and instruction.control is not None and instruction.control.write is not None:
+        name = PIPES[SFU]
+    return machine.worker[name]
+
+
+def _row(
+    program: Program, pc: int, instruction: Instruction, machine: Machine, kind: int, copies: frozenset[int] | None
+) -> list[int]:
     row = [0] * code.COUNT
-    name = machine.worker[pipe_of(instruction)]
+    name = pipe_on(machine, instruction, copies is not None)
     pipe = machine.pipes[name]
     row[code.PIPE] = PIPES.index(name)
     row[code.LATENCY], row[code.INITIATION] = pipe.latency or 0, pipe.initiation
     if is_unrecorded_fetch(instruction) and not kind:
         row[code.LATENCY] = machine.latency.texture
+    if pipe.lead is not None:
+        row[code.LEAD] = pipe.lead
+        if name == PIPES[MEM] and not kind:
+            row[code.LATENCY] = latency_without_record(instruction, machine)
     row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
     row[code.FLAGS] = (
-        (barrier_flags(instruction) or copy_flags(instruction))
+        (barrier_flags(instruction) or copy_flags(instruction, copies))
         + code.FENCE * (instruction.opcode in FENCES)
         + code.SUSPENDS * int(program.suspends[pc] != 0)
     )
     row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])
     return row
+
+
+def latency_without_record(instruction: Instruction, machine: Machine) -> int:
+    """Cycles in the load-store unit of a shuffle, and of a load from a constant bank, with a read window."""
+    latency = classify(instruction)[1]
+    return {Latency.SHARED: machine.latency.shared, Latency.CONSTANT: machine.latency.constant}.get(latency, 0)
 
 
 def _sets(needs: list[tuple[set[int], set[int]]], words: int) -> NDArray[np.int64]:

@@ -33,6 +33,7 @@ from warpreg.designs.interface.state import (
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks, with_slots
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
+from warpreg.gpu.units import WINDOW
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import out_of_line
@@ -40,6 +41,7 @@ from warpreg.jit.options import Mode
 from warpreg.jit.rebuild import calls_out_of_line
 from warpreg.timing import memory
 from warpreg.timing.core import ports
+from warpreg.timing.core.columns import code
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import ops_of
 from warpreg.timing.hooks import adapters, held_loads, instruction_buffer, operand_events, table_access, waits
@@ -51,6 +53,7 @@ from warpreg.timing.memory import reach as memory_reach
 from warpreg.timing.sm import (
     bank_queues,
     banked_path,
+    control_codes,
     entry,
     ideal_path,
     issue,
@@ -59,6 +62,7 @@ from warpreg.timing.sm import (
     reach,
     shared_access,
     stall_account,
+    window_path,
     writeback,
 )
 from warpreg.timing.tracing.recorder import Records
@@ -148,6 +152,7 @@ class Outside:
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
+        self._has_window = machine.operand_path.kind == WINDOW
         self._serves_instructions = machine.register_file.serves_instructions
         self._is_two_level = machine.schedulers.active_warps is not None
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
@@ -276,14 +281,20 @@ class Outside:
         replaced |= operand_events.behind_plan_write(called)
         if self.reach:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
-        elif not self.has_design and self._recorder is None and not self._serves_instructions:
+        elif self._joins_at_once:
             replaced[writeback.join] = writeback.write_or_join
         if self._around is not None:
             replaced |= self._around(self.system)
-        replaced |= {**self._sharing(), **self._lookups(), **self._owned()}
+        replaced |= {**self._sharing(), **self._lookups(), **self._owned(), **_dependences(core)}
         if self._recorder is not None:
             replaced |= self._recorder.around(replaced)
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
+
+    @property
+    def _joins_at_once(self) -> bool:
+        """Whether nobody sees the order of writes in a cycle."""
+        plain = not self.has_design and self._recorder is None
+        return plain and not self._serves_instructions and not self._has_window
 
     def prepared(self, core: Core) -> Core:
         """The core before its run, with room for what is recorded."""
@@ -352,13 +363,28 @@ class Outside:
 
     def _path(self) -> dict[Function, Function]:
         """Port replacements for the optional parts of the core that the machine has."""
-        path = ideal_path if self._is_ideal else banked_path
+        path: Any = ideal_path if self._is_ideal else window_path if self._has_window else banked_path
         found = {getattr(ports, name): function for name, function in vars(path).items() if name in OPERAND_PATH}
+        if self._has_window:
+            found |= {writeback.join: window_path.join, operand_collector.can_go: window_path.can_go}
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
         waits_for_all = self._is_two_level and bool((self.program.suspends == WAITS_FOR_ALL).any())
         found[ports.may_wait_for_all] = _yes if waits_for_all else _no
         return found
+
+
+def _dependences(core: Core) -> dict[Function, Function]:
+    """What control codes put in place of the scoreboard, if the kernel on this core has them."""
+    rows: Any = core.code
+    if not rows[:, int(code.CONTROL)].any():
+        return {}
+    found: dict[Function, Function] = {
+        issue.enter_scoreboard: control_codes.enter_scoreboard,
+        writeback.write_cell: control_codes.write_cell,
+    }
+    names = ("sources_read", "results_written", "exceeds_limit", "stall", "unfetched")
+    return found | {getattr(ports, name): getattr(control_codes, name) for name in names}
 
 
 def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

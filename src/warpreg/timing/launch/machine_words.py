@@ -36,6 +36,7 @@ def machine_words(
     m[machine.WHEEL] = wheel_size(gpu, added_stages)
     m[machine.UNITS] = sum(copies(gpu, pipe.private) for pipe in gpu.pipes.values())
     _schedule(m, gpu)
+    m[machine.INTERVAL] = gpu.load_store.interval or 0
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
     m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
     if not m[machine.IDEAL]:
@@ -63,6 +64,7 @@ def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
     m[machine.SINGLE_PORTED] = file.is_single_ported
     m[machine.WHOLE_INSTRUCTIONS] = file.serves_instructions
     m[machine.OPERAND_PORTS] = gpu.operand_path.operand_ports
+    m[machine.READ_CYCLES], m[machine.READ_PORTS] = gpu.operand_path.read_cycles or 0, file.bank_read_ports
     m[machine.BY_REGISTER], m[machine.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
     m[machine.COLLECTORS] = sum(one.collectors * copies(gpu, one.private) for one in gpu.collectors.values())
     m[machine.GROUPS] = sum(copies(gpu, one.private) for one in gpu.collectors.values())

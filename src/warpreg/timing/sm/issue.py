@@ -62,22 +62,28 @@ def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> i
     if policy == scheduling.GREEDY:
         return round_from(able, last)
     if (
-        policy == scheduling.GTO
+        (policy == scheduling.GTO or policy == scheduling.GTY)
         and able & bit(last) != 0
         and c.rows[warp_of(c, sm, scheduler, last), warps.LAST_ISSUE] >= 0
     ):
         return last
-    oldest = lowest(able)
-    youth = c.rows[warp_of(c, sm, scheduler, oldest), warps.AGE]
-    rest = able ^ bit(oldest)
+    first = lowest(able)
+    before = _rank(c, sm, scheduler, first, policy)
+    rest = able ^ bit(first)
     while rest != 0:
         other = lowest(rest)
         rest ^= bit(other)
-        age = c.rows[warp_of(c, sm, scheduler, other), warps.AGE]
-        if age < youth:
-            oldest = other
-            youth = age
-    return oldest
+        rank = _rank(c, sm, scheduler, other, policy)
+        if rank < before:
+            first = other
+            before = rank
+    return first
+
+
+def _rank(c: Core, sm: SmRow, scheduler: int, position: int, policy: int) -> int:
+    """The lowest goes first: the oldest warp, or the youngest one."""
+    age = c.rows[warp_of(c, sm, scheduler, position), warps.AGE]
+    return -age if policy == scheduling.GTY else age
 
 
 def _issue_from(
@@ -147,8 +153,9 @@ def issue_head(
         ports.produced(c, d, sm, op, now)
         _control(c, sm, warp, pc, op, now)
     else:
-        _enter_scoreboard(c, warp, pc, op)
+        enter_scoreboard(c, warp, pc, op)
         ports.take(c, d, sm, row, pipe, pc, op, now)
+    ports.stall(c, sm, warp, pc, now)
     ports.see_next(c, d, sm, warp, now)
     if c.rows[warp, warps.HEAD] == NONE:
         c.rows[c.rows[warp, warps.BLOCK], blocks.HEADS_LEFT] -= 1
@@ -229,7 +236,8 @@ def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[block, blocks.OWN]
 
 
-def _enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+    """The result cells of an instruction enter the scoreboard."""
     words = c.machine[machine.WORDS]
     kind = c.code[pc, code.WAIT_CLASS]
     c.rows[op, ops.LEFT] = c.code[pc, code.WRITES_END] - c.code[pc, code.WRITES]

@@ -14,6 +14,9 @@ from warpreg.timing.core.inflight import wake_at
 from warpreg.timing.core.rows import account_of, scheduler_at, warp_of
 from warpreg.timing.core.state import Core
 
+MEMORY_CLASS = 4
+"""The wait class of memory."""
+
 
 def look_again(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> None:
     """Determine the cause of every marked warp of a scheduler, and suspend warps that must leave the active set."""
@@ -50,12 +53,15 @@ def slowest(c: Core, warp: WarpRow) -> int:
     set if one has a long latency.
     """
     head = c.rows[warp, warps.HEAD]
-    if head == NONE or not needs_any_of(c, warp, head, warps.BUSY):
+    if head == NONE:
         return -1
+    found = MEMORY_CLASS if ports.exceeds_limit(c, warp, head) else -1
+    if not needs_any_of(c, warp, head, warps.BUSY):
+        return found
     words = c.machine[machine.WORDS]
-    found = 0
+    found = max(found, 0)
     for kind in range(1, len(causes.WAITS)):
-        found = kind if needs_any_of(c, warp, head, warps.BUSY + kind * words) else found
+        found = max(found, kind) if needs_any_of(c, warp, head, warps.BUSY + kind * words) else found
     if ports.is_two_level(c) and needs_any_of(c, warp, head, warps.BUSY + warps.LONG_SET * words):
         found |= code.LONG_BIT
     return found
@@ -80,7 +86,7 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
         c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.TOKEN
     if c.rows[warp, warps.FETCHED] > now:
-        return causes.FETCH
+        return ports.unfetched(c, warp)
     if waited >= 0:
         return wait_cause(waited)
     if ports.is_two_level(c):
@@ -94,7 +100,7 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
 def wait_cause(waited: int) -> Cause:
     """The cause of a wait class."""
     kind = waited & code.CLASS_BITS
-    return causes.MEMORY if kind == 4 else causes.ALU + kind
+    return causes.MEMORY if kind == MEMORY_CLASS else causes.ALU + kind
 
 
 def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None:

@@ -83,13 +83,13 @@ def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
             if word & operand_word.ALSO_ELSEWHERE == 0:
                 continue
             c.rows[op, ops.LEFT] += 1
-        _leave_scoreboard(c, sm, op, row - first, word >> operand_word.RESULT_SHIFT, now)
+        leave_scoreboard(c, sm, op, row - first, word >> operand_word.RESULT_SHIFT, now)
     mark(c, warp)
     if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
 
 
-def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, now: int) -> None:
+def leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, now: int) -> None:
     """Remove the cell of a result from the scoreboard, now or after ``cycles`` - 1 cycles."""
     if cycles > 1:
         entry = take_op(c, sm, c.rows[op, ops.WARP], ops.LEAVES)
@@ -99,14 +99,14 @@ def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, no
     else:
         pc = c.rows[op, ops.PC]
         ports.result_is_there(c, op)
-        _write(c, c.rows[op, ops.WARP], pc, c.lists[c.code[pc, code.WRITES] + index, 0])
+        write_cell(c, c.rows[op, ops.WARP], pc, c.lists[c.code[pc, code.WRITES] + index, 0])
         c.rows[op, ops.LEFT] -= 1
 
 
 def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
     """Remove the cell of a result whose extra cycles are over."""
     op = c.rows[entry, ops.LATE]
-    _leave_scoreboard(c, sm, op, c.rows[entry, ops.CURSOR], 1, now)
+    leave_scoreboard(c, sm, op, c.rows[entry, ops.CURSOR], 1, now)
     give_op(c, entry)
     mark(c, c.rows[op, ops.WARP])
     if c.rows[op, ops.LEFT] == 0:
@@ -123,7 +123,7 @@ def write_or_join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int
     own = bit(bank)
     if (c.table[sm, sms.WRITE_BANKS] | c.table[sm, sms.WRITTEN_BANKS]) & own == 0:
         c.table[sm, sms.WRITTEN_BANKS] |= own
-        _leave_scoreboard(c, sm, op, index, 1, now)
+        leave_scoreboard(c, sm, op, index, 1, now)
         return
     if c.table[sm, sms.WRITE_BANKS] & own == 0:
         c.clock[clock.WRITE_WAITS] += 1
@@ -193,7 +193,7 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
         cycles = result >> operand_word.RESULT_SHIFT
         if cycles > 1:
             ports.keep_writing(c, sm, bank, now + cycles)
-        _leave_scoreboard(c, sm, op, index, cycles, now)
+        leave_scoreboard(c, sm, op, index, cycles, now)
     mark(c, c.rows[op, ops.WARP])
     if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
@@ -219,7 +219,7 @@ def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
     c.table[sm, sms.LONG_WRITES] |= bit(bank)
 
 
-def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
+def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
     """Remove a cell from the scoreboard."""
     words = c.machine[machine.WORDS]
     column = warps.BUSY + (cell >> 6)
@@ -238,6 +238,7 @@ def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     ports.arrived(c, d, sm, op, now)
     ports.written_back(c, d, sm, op, now)
     ports.see_buffer(c, d, sm, op, now)
+    ports.results_written(c, op)
     give_op(c, op)
     c.rows[warp, warps.FLIGHT] -= 1
     if c.code[c.rows[op, ops.PC], code.FLAGS] & code.COPIES_ONE != 0:

@@ -13,4 +13,6 @@ FIRST_REQUEST = _Word(3)  # queue of reads if warps own collectors; see `warpreg
 LAST_REQUEST = _Word(4)
 WRITES_FROM = _Word(5)  # first cycle in which it may serve its next write
 ROWS = _Word(6)  # rows that its access of this step names; see `warpreg.timing.sm.shared_access`
-NAMED = _Word(7)  # + k: address of the k-th of them, with all slices that are accessed there
+RESERVED = _Word(7)  # with a read window: reads in each cycle from RESERVED_FROM on, two bits for each
+RESERVED_FROM = _Word(8)
+NAMED = _Word(9)  # + k: address of the k-th of them, with all slices that are accessed there

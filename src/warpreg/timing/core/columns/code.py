@@ -21,8 +21,10 @@ WRITES = _Word(8)  # first row of its results
 WRITES_END = _Word(9)
 ALL_READS = _Word(10)  # first row of all source operands
 ALL_READS_END = _Word(11)
-NEED = _Word(12)
-COUNT = 12
+LEAD = _Word(12)  # with a read window, of variable latency: cycles from issue to dispatch, at least; otherwise 0
+CONTROL = _Word(13)  # control code, see STALL_BITS to LIMIT_SHIFT; 0 without one
+NEED = _Word(14)
+COUNT = 14
 """Number of columns before the sets."""
 
 BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS, WAITS_FOR_ALL = 1, 2, 4, 8, 16, 32, 64, 128
@@ -31,6 +33,13 @@ NUMBER_SHIFT, COUNT_SHIFT = 8, 12
 asynchronous copies: groups that may remain in flight, in the same four bits.
 """
 BARRIERS = 16
+
+STALL_BITS = 63
+"""CONTROL: cycles from issue to the next issue of the warp, at least."""
+WRITE_SHIFT, READ_SHIFT, LIMIT_SHIFT, ALLOWED_SHIFT = 6, 9, 12, 15
+"""CONTROL: the counter of its results, that of its sources, that of which it allows a number, in three bits each, as
+the number of the counter plus 1 (0: none); then the number that it allows.
+"""
 
 CLASS_BITS = 7
 LONG_BIT = 8

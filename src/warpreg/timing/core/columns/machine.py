@@ -72,12 +72,15 @@ BLOCK_ROW = _Word(51)
 UNITS_ROW = _Word(52)
 OP_ROW = _Word(53)
 WHOLE_INSTRUCTIONS = _Word(54)  # whether an access of a bank serves all words of an instruction that it has
-COUNT = 55
+READ_CYCLES = _Word(55)  # cycles of the read window
+READ_PORTS = _Word(56)  # read ports of a bank, with a read window
+INTERVAL = _Word(57)  # cycles until the load-store unit takes the next instruction; 0: it takes any number
+COUNT = 58
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,
     SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS, WARP_ROW, SCHEDULER_ROW, GROUP_ROW, COLLECTOR_ROW, BANK_ROW,
-    BLOCK_ROW, UNITS_ROW, OP_ROW, WHOLE_INSTRUCTIONS,
+    BLOCK_ROW, UNITS_ROW, OP_ROW, WHOLE_INSTRUCTIONS, READ_CYCLES, READ_PORTS, INTERVAL,
 )))  # fmt: skip
 """Columns that are folded into the compiled core as constants: they determine its structure and are equal in most runs.
 The other columns, sizes and latencies that studies vary, are read at run time.

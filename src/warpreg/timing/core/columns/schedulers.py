@@ -19,4 +19,6 @@ WANTS = _Word(8)  # + pipe: ready warps whose head uses it
 UNITS_FOR = Column[SchedulerRow, UnitsRow](8 + len(PIPES))  # + pipe: units that execute its instructions
 GROUP_FOR = Column[SchedulerRow, GroupRow](8 + 2 * len(PIPES))  # + pipe: collectors of its instructions
 COLLECTOR_FULL = _Word(8 + 3 * len(PIPES))  # warps whose collector is full, if warps own collectors
+ALLOCATED = _Word(9 + 3 * len(PIPES))  # with a read window: cycle in which the last instruction allocated its reads
+ISSUES_FROM = _Word(10 + 3 * len(PIPES))  # with a read window: first cycle in which the stage after issue is free
 ACCOUNT = 40  # first word of its stall account, which begins a cache line of the host

@@ -48,7 +48,8 @@ COLLECTING = _Word(37)  # instructions issued and not dispatched, if warps own c
 LATCHED = Column[WarpRow, OpRow](38)  # list of those that are in no collector; undefined without one
 LATCHED_END = Column[WarpRow, OpRow](39)
 NUMBER = _Word(40)  # its slot, counted over all SMs: the index that hooks use
-BUSY = _Word(41)  # BUSY_SETS sets of scoreboard cells
+COUNTERS = _Word(41)  # + k: the k-th dependence counter, where control codes order instructions
+BUSY = _Word(47)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 6

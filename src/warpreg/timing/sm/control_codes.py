@@ -1,0 +1,83 @@
+"""Dependences by control codes: stall counts and counters instead of a scoreboard of cells.
+
+Source: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025), section 4.  The
+cells of the scoreboard are the counters: a cell is busy while its counter is above 0.
+"""
+
+from __future__ import annotations
+
+from warpreg.timing.core.bitset import bit
+from warpreg.timing.core.columns import causes, code, machine, ops, warps
+from warpreg.timing.core.columns.causes import Cause
+from warpreg.timing.core.columns.typed import OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.inflight import mark, wake_at
+from warpreg.timing.core.state import Core
+
+COUNTER_MASK = 7
+
+
+def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+    """An instruction that issues increments its counters."""
+    c.rows[op, ops.LEFT] = c.code[pc, code.WRITES_END] - c.code[pc, code.WRITES]
+    _increment(c, warp, pc, c.code[pc, code.CONTROL] >> code.WRITE_SHIFT & COUNTER_MASK)
+    _increment(c, warp, pc, c.code[pc, code.CONTROL] >> code.READ_SHIFT & COUNTER_MASK)
+
+
+def _increment(c: Core, warp: WarpRow, pc: Pc, counter: int) -> None:
+    if counter == 0:
+        return
+    words = c.machine[machine.WORDS]
+    kind = c.code[pc, code.WAIT_CLASS]
+    own = bit(counter - 1)
+    c.rows[warp, warps.COUNTERS + (counter - 1)] += 1
+    c.rows[warp, warps.BUSY] |= own
+    if kind != 0:
+        c.rows[warp, warps.BUSY + (kind & code.CLASS_BITS) * words] |= own
+        if kind & code.LONG_BIT != 0:
+            c.rows[warp, warps.BUSY + warps.LONG_SET * words] |= own
+
+
+def _decrement(c: Core, warp: WarpRow, counter: int) -> None:
+    if counter == 0:
+        return
+    left = c.rows[warp, warps.COUNTERS + (counter - 1)] - 1
+    c.rows[warp, warps.COUNTERS + (counter - 1)] = left
+    if left == 0:
+        words = c.machine[machine.WORDS]
+        for kind in range(warps.BUSY_SETS):
+            c.rows[warp, warps.BUSY + kind * words] &= ~bit(counter - 1)
+    mark(c, warp)
+
+
+def sources_read(c: Core, op: OpRow) -> None:
+    """All sources of an instruction are read."""
+    _decrement(c, c.rows[op, ops.WARP], c.code[c.rows[op, ops.PC], code.CONTROL] >> code.READ_SHIFT & COUNTER_MASK)
+
+
+def results_written(c: Core, op: OpRow) -> None:
+    """An instruction is complete."""
+    _decrement(c, c.rows[op, ops.WARP], c.code[c.rows[op, ops.PC], code.CONTROL] >> code.WRITE_SHIFT & COUNTER_MASK)
+
+
+def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
+    """In place of `writeback.write_cell`: cells of registers are in no scoreboard."""
+
+
+def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
+    """The warp may issue again when its stall count is over."""
+    until = max(c.rows[warp, warps.FETCHED], now + (c.code[pc, code.CONTROL] & code.STALL_BITS))
+    c.rows[warp, warps.FETCHED] = until
+    if until > now + 1:
+        wake_at(c, sm, warp, until, now)
+
+
+def unfetched(c: Core, warp: WarpRow) -> Cause:
+    """The cause of a stall count."""
+    return causes.ALU
+
+
+def exceeds_limit(c: Core, warp: WarpRow, head: Pc) -> bool:
+    """Whether the counter that a DEPBAR at the head names is above what it allows."""
+    control = c.code[head, code.CONTROL]
+    counter = control >> code.LIMIT_SHIFT & COUNTER_MASK
+    return counter != 0 and c.rows[warp, warps.COUNTERS + (counter - 1)] > control >> code.ALLOWED_SHIFT
