@@ -16,8 +16,10 @@ from tests.timing.random_runs import Case, instructions, launches, machines, pat
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, Pipe, Sm, Window
 from tests.timing.test_both_cores import machine_with
+from tests.timing.test_shared_access import HALVES
 from tests.timing.vocabulary import Timed
 
+from warpreg.designs import Design, DesignError, load
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Sink, Special
@@ -47,11 +49,13 @@ def coded(text: str, control: ControlCode) -> Instruction:
     return replace(assemble(text), control=control)
 
 
-def ran(lines: list[tuple[str, ControlCode]], sm: Sm, warps: int = 1, *accesses: Access, latency: int = 20) -> Timed:
+def ran(
+    lines: list[tuple[str, ControlCode]], sm: Sm, warps: int = 1, *accesses: Access, design: Design | None = None
+) -> Timed:
     """What both cores make of straight code in each of some warps."""
     code = kernel([coded(text, control) for text, control in lines])
     path = WarpPath(((0, FULL),), accesses)
-    return agreed(Launched(code, ((path,) * warps,)), sm, latency=latency)
+    return agreed(Launched(code, ((path,) * warps,)), sm, design=design)
 
 
 @pytest.mark.parametrize(("x", "y", "cycles"), [(19, 21, 5), (18, 21, 6), (18, 20, 7)])
@@ -233,6 +237,36 @@ cases = st.builds(
 @given(cases)
 def test_both_cores_agree(case: Case) -> None:
     agreed(case.launched, case.sm, case.latency, case.interval, case.sms, case.resident)
+
+
+@pytest.mark.parametrize("name", ["reuse", "rfc"])
+@settings(max_examples=10, deadline=None)
+@given(cases)
+def test_both_cores_agree_with_designs(name: str, case: Case) -> None:
+    launched = case.launched.with_widths(1)
+    agreed(launched, case.sm, case.latency, case.interval, case.sms, case.resident, load(name))
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases)
+def test_both_cores_agree_on_slices(case: Case) -> None:
+    agreed(case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, HALVES, rows=2, port=True)
+
+
+def test_collectors_of_warps_are_refused() -> None:
+    message = "warps own collectors: machine drawn has none, its operands are read in a window"
+    with pytest.raises(DesignError, match=message):
+        ran([("add.s32 R1, R0, 1", ControlCode())], sub_cores(), design=load("bow"))
+
+
+def test_a_kept_source_takes_no_port() -> None:
+    """Three even sources every third cycle; with one kept by its flag two, every second cycle (section 5.3)."""
+    plain = coded("mad.lo.s32 R1, R2, R4, R6", ControlCode())
+    code = kernel([replace(plain, reuse=(0,))] * 40)
+    launched = Launched(code, ((WarpPath(((0, FULL),)),),))
+    for design, period in (("mrf", 3), ("reuse", 2)):
+        issues = agreed(launched, sub_cores(), design=load(design)).warp(0).issues().cycles
+        assert issues[-1] - issues[-11] == 10 * period
 
 
 @pytest.mark.slow

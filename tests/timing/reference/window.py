@@ -93,17 +93,30 @@ class WindowPath(OperandPath):
         if issued is None:
             return
         words = [source for source in issued.sources if issued.requests(source)]
-        needs = Counter(source.bank for source in words)
+        needs = {source.bank: self._accesses(issued, [w for w in words if w.bank == source.bank]) for source in words}
         for bank, count in needs.items():
             cycles = self._cycles(now, count)
             if sum(self._window.ports - self.reserved[self._known(bank), cycle] for cycle in cycles) < count:
                 return
-        for source in words:
-            bank = self._known(source.bank)
-            cycles = self._cycles(now, needs[bank])
-            self.reserved[bank, next(c for c in cycles if self.reserved[bank, c] < self._window.ports)] += 1
+        for key, count in needs.items():
+            bank = self._known(key)
+            for _ in range(count):
+                cycles = self._cycles(now, count)
+                self.reserved[bank, next(c for c in cycles if self.reserved[bank, c] < self._window.ports)] += 1
         del self.allocating[scheduler]
         self._allocated(issued, now)
+
+    def _accesses(self, issued: UnderWay, words: list[Source]) -> int:
+        """Accesses of a bank that serve these words, each with those that fit."""
+        left, count = list(words), 0
+        while left:
+            count += 1
+            granted: list[tuple[UnderWay, Source]] = []
+            for word in list(left):
+                if self._joins(word, granted):
+                    granted.append((issued, word))
+                    left.remove(word)
+        return count
 
     def _cycles(self, now: int, count: int) -> range:
         return range(now + 1, now + 1 + max(self._window.cycles, -(-count // self._window.ports)))

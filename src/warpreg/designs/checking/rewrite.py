@@ -145,6 +145,10 @@ class Rewriter(ast.NodeTransformer):
             before.append(first)
         return [*before, _at(node, ast.Assign([self._target(target)], value))]
 
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        """Only functions that run before a kernel delete anything; compiled ones cannot."""
+        return node
+
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """The target, and the operation."""
         value = self.visit(node.value)

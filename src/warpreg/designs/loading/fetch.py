@@ -11,7 +11,7 @@ from warpreg.designs.interface.banks import MOST_SLICES, Banks, Collectors
 from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.design import Design
 from warpreg.gpu.machine import Machine
-from warpreg.gpu.units import CollectorSet
+from warpreg.gpu.units import WINDOW, CollectorSet
 
 UNSLICED = Banks(1, 1, shares_port=False)
 
@@ -61,11 +61,16 @@ def collectors_of(design: Design, parameters: Any, machine: Machine, program: Pr
 
 def with_collectors(machine: Machine, collectors: Collectors | None) -> Machine:
     """The machine with a set of one collector for each warp slot in place of its sets; the ideal operand path has none.
+    Raises DesignError for a machine with a read window.
 
     If a slot owns several collectors, the core makes them of the one.
     """
     if collectors is None or machine.operand_path.kind == "ideal":
         return machine
+    if machine.operand_path.kind == WINDOW:
+        raise DesignError(
+            f"a design whose warps own collectors: machine {machine.name} has none, its operands are read in a window"
+        )
     count = machine.sm.warps
     served = tuple(dict.fromkeys(pipe for one in machine.collectors.values() for pipe in one.pipes))
     path = machine.operand_path

@@ -318,6 +318,7 @@ class Outside:
         if self.shares:
             found[adapters.note_source] = shared_access.note_source
             found[operand_collector.read_banks] = shared_access.read_banks
+            found[window_path.accesses] = shared_access.accesses
             found[shared_access.row_addresses] = constant(own.row_addresses)
             found[shared_access.shares_port] = constant(own.shares_port)
             found[shared_access.across_instructions] = constant(own.across_instructions)

@@ -99,6 +99,29 @@ def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: Bank
     return granted
 
 
+def accesses(c: Core, sm: SmRow, row: CollectorRow, bank: int) -> int:
+    """With a read window: accesses of a bank for the words of an instruction, in operand order, each with what fits."""
+    bank_row = bank_at(c, sm, bank)
+    left = 0
+    for k in range(c.rows[row, collectors.WORD_COUNT]):
+        word = c.rows[row, collectors.WORD + k]
+        if word >= 0 and word & operand_word.SAYS_BANK == bank:
+            left |= bit(k)
+    needed = 0
+    while left != 0:
+        needed += 1
+        c.rows[bank_row, banks.ROWS] = 0
+        rest = left
+        while rest != 0:
+            k = lowest(rest)
+            rest ^= bit(k)
+            place = place_of(c, bank_row, address(c, row, k))
+            if place != NONE:
+                join(c, bank_row, place, address(c, row, k))
+                left ^= bit(k)
+    return needed
+
+
 def address(c: Core, row: CollectorRow, k: int) -> int:
     """Of the k-th source of the instruction in a collector."""
     return c.rows[c.rows[row, collectors.HELD], c.machine[machine.OP_ADDRESSES] + k]

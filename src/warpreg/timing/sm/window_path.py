@@ -172,6 +172,7 @@ def _allocate(c: Core, d: Any, sm: SmRow, row: SchedulerRow, group: GroupRow, pc
     Instructions of a scheduler allocate in order, one a cycle, and one that waits keeps the stage behind it.
     """
     place = collector_at(c, sm, lowest(c.rows[group, groups.ALL]))
+    c.rows[place, collectors.HELD] = op
     later = _words(c, d, sm, place, pc, op, now) + ports.late_entry(c, op, now)
     enters = max(now + 1, c.rows[row, schedulers.ALLOCATED])
     at = enters + 1
@@ -216,17 +217,28 @@ def _words(c: Core, d: Any, sm: SmRow, place: CollectorRow, pc: Pc, op: OpRow, n
 def _fits(c: Core, sm: SmRow, place: CollectorRow, begins: int, now: int) -> bool:
     """Whether the window that begins in a cycle has enough ports for all words of an instruction."""
     for k in range(c.rows[place, collectors.WORD_COUNT]):
-        word = c.rows[place, collectors.WORD + k]
-        if word >= 0:
-            needed = _needed(c, place, word & operand_word.SAYS_BANK)
-            row = bank_at(c, sm, word & operand_word.SAYS_BANK)
-            if _free_ports(c, row, begins, _window(c, needed), now) < needed:
+        if _is_first_of_bank(c, place, k):
+            bank = c.rows[place, collectors.WORD + k] & operand_word.SAYS_BANK
+            needed = accesses(c, sm, place, bank)
+            if _free_ports(c, bank_at(c, sm, bank), begins, _window(c, needed), now) < needed:
                 return False
     return True
 
 
-def _needed(c: Core, place: CollectorRow, bank: int) -> int:
-    """Words of an instruction in a bank."""
+def _is_first_of_bank(c: Core, place: CollectorRow, k: int) -> bool:
+    """Whether the k-th word of an instruction is in a bank, and no earlier one is in the same."""
+    word = c.rows[place, collectors.WORD + k]
+    if word < 0:
+        return False
+    for other in range(k):
+        earlier = c.rows[place, collectors.WORD + other]
+        if earlier >= 0 and (earlier ^ word) & operand_word.SAYS_BANK == 0:
+            return False
+    return True
+
+
+def accesses(c: Core, sm: SmRow, place: CollectorRow, bank: int) -> int:
+    """Accesses of a bank for the words of an instruction: one for each."""
     needed = 0
     for k in range(c.rows[place, collectors.WORD_COUNT]):
         word = c.rows[place, collectors.WORD + k]
@@ -262,15 +274,16 @@ def _reservations(c: Core, row: BankRow, now: int) -> int:
 
 
 def _reserve(c: Core, sm: SmRow, place: CollectorRow, begins: int, now: int) -> None:
-    """Reserve the first free port of a window for each word."""
+    """Reserve the first free ports of a window for the accesses of each bank."""
     for k in range(c.rows[place, collectors.WORD_COUNT]):
-        word = c.rows[place, collectors.WORD + k]
-        if word >= 0:
-            row = bank_at(c, sm, word & operand_word.SAYS_BANK)
-            shift = CYCLE_BITS * (begins - now)
-            while _reservations(c, row, now) >> shift & PORTS_MASK == c.machine[machine.READ_PORTS]:
-                shift += CYCLE_BITS
-            c.rows[row, banks.RESERVED] += 1 << shift
+        if _is_first_of_bank(c, place, k):
+            bank = c.rows[place, collectors.WORD + k] & operand_word.SAYS_BANK
+            row = bank_at(c, sm, bank)
+            for _ in range(accesses(c, sm, place, bank)):
+                shift = CYCLE_BITS * (begins - now)
+                while _reservations(c, row, now) >> shift & PORTS_MASK == c.machine[machine.READ_PORTS]:
+                    shift += CYCLE_BITS
+                c.rows[row, banks.RESERVED] += 1 << shift
 
 
 def _reserved_banks(c: Core, sm: SmRow, now: int) -> int:
