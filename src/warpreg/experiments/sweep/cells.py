@@ -90,7 +90,8 @@ def runs_of(study: StudyFile, folder: Path) -> list[Made]:
     """Every combination of workloads, sizes, seeds and compile options."""
     names = workload_names(study, folder)
     choices = list(compile_choices(study))
-    return [Made(*one, study.reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
+    reading = study.reading(folder)
+    return [Made(*one, reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
 
 
 def workload_names(study: StudyFile, folder: Path) -> list[str]:
