@@ -9,12 +9,14 @@ the function, as in a listing.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.operands import ConstantBank, Immediate
+from warpreg.machine_code.cubin import read
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.lift import NEVER
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction, Listing, parse
@@ -29,6 +31,8 @@ from warpreg.sass.parse.line import ZERO_REGISTER, TraceLine
 from warpreg.sass.rebuild.program import Annotation
 
 ELF, ELF_MACHINE, CUDA = b"\x7fELF", slice(18, 20), 190
+GIVEN = re.compile(r"\S*kernel\.cubin")
+"""The temporary file that nvdisasm gets."""
 SHOWN = 3
 
 
@@ -115,10 +119,12 @@ def joined(path: Path) -> Joined:
 def _listed_cubin(data: bytes, path: Path) -> str:
     if int.from_bytes(data[ELF_MACHINE], "little") != CUDA:
         raise MachineCodeError(f"{path}: expected a cubin or a listing, found a program; 'cuobjdump -sass' lists it")
+    read(data, str(path))
     try:
         return disassembled(data)
     except VendorToolError as error:
-        raise MachineCodeError(f"{path}: nvdisasm cannot list it: {str(error).splitlines()[-1]}") from None
+        told = GIVEN.sub(path.name, str(error).splitlines()[-1])
+        raise MachineCodeError(f"{path}: nvdisasm cannot list it: {told}") from None
 
 
 def _last(function: Function) -> int:

@@ -127,7 +127,7 @@ def _body(opcode: str, results: Sequence[int], sources: Sequence[int]) -> str:
 
 
 def _line(instruction: Instruction, pc: int, unit: int, own: str = "") -> Line:
-    """The line of an instruction with the opcode of its unit, or with its ``own``."""
+    """The line of an instruction with the opcode of its unit, or with its ``own`` and explicit widths."""
     text = own or mnemonic(instruction, unit > 0)
     opcode, *modifiers = text.split(".")
     accesses = unit > 0 and find(opcode).has_addresses
@@ -139,7 +139,7 @@ def _line(instruction: Instruction, pc: int, unit: int, own: str = "") -> Line:
         results = [(ZERO_REGISTER, 1)]
     shape = Shape(opcode, tuple(modifiers), len(results), len(sources))
     actual = Widths(results[0][1] if results else 1, tuple(words for _, words in sources))
-    if find(opcode).two_results or not _as_expected(widths(shape), actual, results, sources):
+    if own or find(opcode).two_results or not _as_expected(widths(shape), actual, results, sources):
         text += f".W{actual.result}{''.join(map(str, actual.sources))}"
     body = _body(text, [first for first, _ in results], [first for first, _ in sources])
     width = access_bytes(opcode, tuple(modifiers)) if accesses else 0
