@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.opcodes.sass.pattern import OperandPattern, operand_pattern
+from warpreg.ir.opcodes.sass.pattern import OperandPattern, OperandSlot, operand_pattern
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Sink, Vector
 from warpreg.ir.types import Type
 from warpreg.sass.isa.widths import Shape, widths
@@ -57,15 +57,18 @@ def _destinations(instruction: Instruction) -> tuple[Operand, ...]:
 def _begins_with_predicate(instruction: Instruction, pattern: OperandPattern) -> bool:
     """Whether the first operand in a listing is a predicate; one that may be omitted is, where it is none."""
     first = pattern.results[0]
-    return first.is_predicate and (first.default is None or not isinstance(_destinations(instruction)[0], Sink))
+    return _is_predicate(first) and (first.default is None or not isinstance(_destinations(instruction)[0], Sink))
+
+
+def _is_predicate(slot: OperandSlot) -> bool:
+    return slot.is_predicate or slot.kind == "predicates"
 
 
 def _results(instruction: Instruction, pattern: OperandPattern) -> list[Run]:
-    slots = [slot for slot in pattern.results if not slot.is_predicate]
-    if not slots:
+    if all(map(_is_predicate, pattern.results)):
         return []
-    found = [o for o, slot in zip(_destinations(instruction), pattern.results, strict=True) if not slot.is_predicate]
-    return [_run(operand) for operand in found]
+    pairs = zip(_destinations(instruction), pattern.results, strict=True)
+    return [_run(operand) for operand, slot in pairs if not _is_predicate(slot)]
 
 
 def _sources(instruction: Instruction) -> list[Run]:
