@@ -14,6 +14,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.opcodes.sass.pattern import OperandPattern, OperandSlot, operand_pattern
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Sink, Vector
 from warpreg.ir.types import Type
+from warpreg.sass.isa.opcodes import find
 from warpreg.sass.isa.widths import Shape, widths
 from warpreg.sass.parse.line import ZERO_REGISTER, TraceLine, written
 
@@ -30,14 +31,13 @@ def vendor_line(instruction: Instruction, binary_version: int) -> TraceLine | No
     if pattern is None:
         return None
     results, sources = _results(instruction, pattern), _sources(instruction)
-    listed = list(results)
-    has_destination = bool(listed) and not _begins_with_predicate(instruction, pattern)
-    named = tuple(first for first, _ in [*listed, *sources])
+    has_destination = bool(results) and not _begins_with_predicate(instruction, pattern)
+    named = tuple(first for first, _ in [*results, *sources])
     line = TraceLine(
         0, 0, named[:has_destination], instruction.opcode, instruction.modifiers, named[has_destination:], 0, (),
         _immediate(instruction, pattern),
     )  # fmt: skip
-    actual = [run for run in (*listed, *sources, *_of_banks(instruction)) if run[0] != ZERO_REGISTER]
+    actual = [run for run in (*results, *sources, *_of_banks(instruction)) if run[0] != ZERO_REGISTER]
     return line if _read_again(line, binary_version) == actual else None
 
 
@@ -65,10 +65,16 @@ def _is_predicate(slot: OperandSlot) -> bool:
 
 
 def _results(instruction: Instruction, pattern: OperandPattern) -> list[Run]:
-    if all(map(_is_predicate, pattern.results)):
+    """Ordinary registers that are written, and the zero register in the place of one."""
+    if all(map(_is_predicate, pattern.results)) or find(instruction.opcode).pipe == "uniform":
         return []
     pairs = zip(_destinations(instruction), pattern.results, strict=True)
-    return [_run(operand) for operand, slot in pairs if not _is_predicate(slot)]
+    found = [operand for operand, slot in pairs if not _is_predicate(slot)]
+    return [_run(operand) for operand in found if isinstance(operand, Sink) or _has_words(operand)]
+
+
+def _has_words(operand: Operand) -> bool:
+    return any(register.words for register in registers_of(operand))
 
 
 def _sources(instruction: Instruction) -> list[Run]:
@@ -76,15 +82,14 @@ def _sources(instruction: Instruction) -> list[Run]:
     return [
         _run(operand)
         for operand in listed
-        if isinstance(operand, Address)
-        or (not isinstance(operand, ConstantBank) and any(r.words for r in registers_of(operand)))
+        if isinstance(operand, Address) or (not isinstance(operand, ConstantBank) and _has_words(operand))
     ]
 
 
 def _of_banks(instruction: Instruction) -> Iterator[Run]:
     """Registers that index constant banks, which no line names."""
     for operand in instruction.operands[1:]:
-        if isinstance(operand, ConstantBank) and any(r.words for r in registers_of(operand)):
+        if isinstance(operand, ConstantBank) and _has_words(operand):
             yield _run(operand)
 
 
