@@ -35,7 +35,8 @@ MATRIX_GROUP, MARKER = (np.frombuffer(text, np.uint8) for text in (b"GMMA", b"RE
 END, FULL, NEW, OTHER, BAD = range(5)
 MARKED = np.uint64(0)
 FIRST_HASH, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, LETTER_U, MINUS = (np.uint8(ord(c)) for c in " \n09afxU-")
+SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, MINUS = (np.uint8(ord(c)) for c in " \n09afx-")
+LETTER_G, LETTER_R, LETTER_U = (np.uint8(ord(c)) for c in "GRU")
 
 
 def _hashed(text: Any, at: int, key: Any) -> Any:
@@ -212,10 +213,10 @@ def _find(keys: Any, numbers: Any, key: Any) -> Any:
 
 
 def _begins(text: Any, at: int, word: Any) -> bool:
-    same = True
-    for i in range(word.size):
-        same = same and text[at + i] == word[i]
-    return same
+    i = 0
+    while i < word.size and text[at + i] == word[i]:
+        i += 1
+    return bool(i == word.size)
 
 
 def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any:
@@ -230,8 +231,8 @@ def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any
     at, key = _hashed(text, at, key)
     at, mask, digits = _hexadecimal(text, at)
     at, key, counted = _operands(text, at, key)
-    is_opaque = text[at] == LETTER_U or _begins(text, at + 1, MATRIX_GROUP)
-    is_marker = _begins(text, at, MARKER)
+    is_opaque = text[at] == LETTER_U or (text[at + 1] == LETTER_G and _begins(text, at + 1, MATRIX_GROUP))
+    is_marker = text[at] == LETTER_R and _begins(text, at, MARKER)
     at, key = _hashed(text, at, key)
     at, key, counted_too = _operands(text, at, key)
     sound = 0 < digits <= 8 and counted and counted_too and ZERO <= text[at] <= NINE
