@@ -303,17 +303,19 @@ def read_trace(
     binary_version: str | int | None = None,
     kernels: Selected | None = None,
     blocks: Selected | None = None,
+    listing: str | Path | None = None,
 ) -> Run:
-    """The run of a trace recorded on hardware: a ``kernelslist.g`` or ``.traceg`` file of Accel-Sim's tracer.
+    """The run of a trace recorded on hardware: a ``kernelslist.g``, ``.traceg`` or ``.tracez`` file of Accel-Sim.
 
     ``unknown_opcodes="alu"`` treats opcodes that are in no table as integer arithmetic; ``registers`` is the register
     demand per thread to compute occupancy with, ``binary_version`` (70, ``"sm_70"``) that of the code, each in place of
     the header's.  ``kernels`` selects launches, numbered from 1 in the order of the list, or by the name of the kernel
     or file: ``"3-5"``, ``"1,4,7-"``, ``"gemm*"``, ``[1, 4]``.  ``blocks`` selects thread blocks of each launch,
     numbered from 0, x fastest: ``"0-99"``, ``range(100)``.  ``run.note`` says what differs from the whole trace.
-    Raises `SassTraceError`.
+    ``listing`` is a cubin of the same code, or its listing by ``nvdisasm -c -hex`` or ``cuobjdump -sass``: instructions
+    get its control codes and reuse flags.  Raises `SassTraceError`, `MachineCodeError`.
     """
-    reading = trace_choice(unknown_opcodes, binary_version, kernels, blocks)
+    reading = trace_choice(unknown_opcodes, binary_version, kernels, blocks, listing)
     return traces.recorded_run(str(path), reading, CompileChoice(registers=registers))
 
 

@@ -40,7 +40,7 @@ GOOD = header(threads=64) + body([[WARP, WARP]])
         ("0010 ffffffff", "0010 fffffffff", FIRST + 1, "expected a mask of 32 lanes in hexadecimal of at most 32 bits"),
         ("0010 ffffffff", "0010 ffffzzzz", FIRST + 1, "expected a mask of 32 lanes in hexadecimal, found 'ffffzzzz'"),
         ("1 R1 MOV", "1 R256 MOV", FIRST, "expected a destination register (R0 to R255), found 'R256'"),
-        ("1 R1 MOV", "1 UR1 MOV", FIRST, "expected a destination register (R0 to R255), found 'UR1'"),
+        ("1 R1 MOV", "1 X1 MOV", FIRST, "expected a destination register (R0 to R255), found 'X1'"),
         ("1 R1 MOV", "2 R1 MOV", FIRST, "expected a destination register (R0 to R255), found 'MOV'"),
         ("1 R1 MOV", "1 R1 mov", FIRST, "expected an opcode, found 'mov'"),
         ("4 1 0x100 4", "4 1 0xzz 4", FIRST + 1, "expected the address of the first lane, found '0xzz'"),
@@ -167,7 +167,7 @@ def test_versions_may_not_mix_in_a_list(tmp_path: Path, entry: str) -> None:
     ("text", "message"),
     [
         ("kernel-7.traceg\n", ":1: the list names 'kernel-7.traceg', which does not exist"),
-        ("kernel-1.trace\n", ":1: expected the name of a .traceg file"),
+        ("kernel-1.trace\n", ":1: expected the name of a .traceg (plain, .xz, .zst) or .tracez file"),
         ("MemcpyHtoD,0x100\n", ":1: expected 'MemcpyHtoD,0xADDRESS,BYTES', found 'MemcpyHtoD,0x100'"),
         ("\n", ": the list names no trace"),
     ],

@@ -14,8 +14,9 @@ from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.launching import KERNEL_FILES, module_of
 from warpreg.cli.listings import styled
-from warpreg.cli.options import json_option, problem_options
+from warpreg.cli.options import json_option, problem_options, trace_options
 from warpreg.cli.source_lines import Measuring, print_lines
+from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
 from warpreg.experiments.runs.choices import Choice
@@ -24,7 +25,9 @@ from warpreg.experiments.runs.placement import Placement, placements
 from warpreg.experiments.runs.provenance import code_version, kernel_digest
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, find_workload
+from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
 from warpreg.gpu import Machine
+from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
@@ -35,7 +38,7 @@ from warpreg.report.source_view import Cost, Explained, source_lines, source_tex
 
 
 @click.command()
-@click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
+@click.argument("target", metavar="KERNEL.cu|.ptx|NAME|kernelslist.g")
 @click.option("--kernel", help="Show only this kernel of the file.")
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show the placement decisions of this design.")
 @set_option
@@ -68,6 +71,7 @@ from warpreg.report.source_view import Cost, Explained, source_lines, source_tex
 @problem_options("tiny")
 @click.option("--verify-each", is_flag=True, help="Verify the kernel after every pass.")
 @compile_options
+@trace_options
 @json_option
 def command(
     target: str,
@@ -84,21 +88,30 @@ def command(
     seed: int,
     verify_each: bool,
     choice: CompileChoice,
+    reading: TraceChoice,
     as_json: bool,
 ) -> None:
-    """Print a compiled kernel: blocks, instructions, source lines, live ranges and register pressure."""
+    """Print a compiled kernel, or those of a hardware trace: blocks, instructions, source lines, live ranges and
+    register pressure.
+    """
     if costs and not (by_line or html):
         raise click.UsageError(f"--{costs} requires --source or --html")
+    check_reading([target], reading)
     values = _values(design_name, settings)
-    module = _module(target, choice, kernel)
-    names = module.kernel_names(kernel)
-    options = choice.options()
-    if wanted:
-        if design_name:
-            raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
-        _print_passes(module, names, options, wanted, verify_each, as_json)
-        return
-    compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
+    if is_trace(target):
+        if wanted or by_line or html:
+            raise click.UsageError("--print-after, --source and --html require a kernel file or workload")
+        compiled = _recorded(target, reading, choice, kernel)
+    else:
+        module = _module(target, choice, kernel)
+        names = module.kernel_names(kernel)
+        options = choice.options()
+        if wanted:
+            if design_name:
+                raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
+            _print_passes(module, names, options, wanted, verify_each, as_json)
+            return
+        compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
     if not costs:  # which are by instruction of the kernel without what a design adds
         compiled = [_rewritten(one, design_name, values) for one in compiled]
     notes = [_notes(one, design_name, values) for one in compiled]
@@ -174,6 +187,14 @@ def _module(target: str, choice: CompileChoice, kernel: str | None) -> Module:
     if Path(target).suffix in KERNEL_FILES:
         return module_of(target, choice, kernel)
     return find_workload(target).module(choice.cuda)
+
+
+def _recorded(target: str, reading: TraceChoice, choice: CompileChoice, kernel: str | None) -> list[Kernel]:
+    """The kernels of a trace, or the one of this name.  Raises UnknownNameError for another name."""
+    found = {one.name: one for one in recorded_run(target, reading, choice).kernels}
+    if kernel is not None and kernel not in found:
+        raise UnknownNameError("kernel", kernel, found)
+    return [*found.values()] if kernel is None else [found[kernel]]
 
 
 def _values(design_name: str | None, settings: Sequence[str]) -> Mapping[str, Value]:
@@ -274,4 +295,5 @@ def _instruction(line: Line, note: str | None) -> dict[str, Any]:
         "source": str(line.instruction.source) if line.instruction.source else None,
         "live_after": list(line.live),
     }
-    return fields | ({"design": note} if note else {})
+    control = line.instruction.control
+    return fields | ({"control": str(control)} if control else {}) | ({"design": note} if note else {})

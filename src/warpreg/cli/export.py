@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
-from warpreg import simt
+from warpreg import ptx, simt
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, limit_option, output_option, problem_options
 from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 from warpreg.experiments.runs.traces import export_run
+from warpreg.machine_code.assembler import MachineCode
+from warpreg.workloads import Workload
 
 RECORD = simt.Record(path=True, addresses=True)
 
@@ -32,8 +34,8 @@ def command(
     max_instructions: int | None,
     as_json: bool,
 ) -> None:
-    """Run a workload and write its trace for Accel-Sim (tracer version 5, sm_70): kernelslist.g and one .traceg file
-    per launch.
+    """Run a workload and write its trace for Accel-Sim (tracer version 5): kernelslist.g and one .traceg file per
+    launch. With --code, also the cubin of the machine code, for --listing.
 
     \b
     warpreg export hotspot --output traces/hotspot
@@ -46,6 +48,8 @@ def command(
         )
         progress.begin(f"writing {folder}")
         listed = export_run(run, folder)
+        if choice.machine_code:
+            (folder / f"{run.name}.{choice.machine_code}.cubin").write_bytes(_cubin(workload, choice))
     written = sum(path.stat().st_size for path in folder.glob("kernel-*.traceg"))
     if as_json:
         output.print_json(
@@ -61,3 +65,11 @@ def command(
         click.echo(
             f"{listed}: {len(run.launches)} launches, {run.warp_instructions:,} warp-instructions, {written:,} bytes"
         )
+
+
+def _cubin(workload: Workload, choice: CompileChoice) -> bytes:
+    """What the assembler makes of a workload."""
+    assert choice.machine_code is not None
+    assembler = MachineCode.of(choice.machine_code, choice.max_registers)
+    binary, _ = assembler.files(ptx.write(workload.module(choice.cuda)))
+    return binary

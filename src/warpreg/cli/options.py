@@ -95,7 +95,14 @@ def trace_options(function: Function) -> Function:
         metavar="SELECTION",
         help="Read only these thread blocks of each launch of a trace: numbers from 0, x fastest, such as 0-99.",
     )
-    return cast("Function", unknown(version(kernels(blocks(command)))))
+    listing = click.option(
+        "--listing",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Listing (nvdisasm -c -hex, cuobjdump -sass) or cubin of the code of a trace: its instructions get the"
+        " control codes and reuse flags.",
+    )
+    return cast("Function", unknown(version(kernels(blocks(listing(command))))))
 
 
 def _parsed_by(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:

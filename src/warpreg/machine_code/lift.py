@@ -28,7 +28,7 @@ from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction
-from warpreg.machine_code.operands import Parsed, parse, split
+from warpreg.machine_code.operands import JUMP_TABLE, Parsed, operand_texts, parse
 from warpreg.machine_code.special_registers import special
 
 PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
@@ -41,7 +41,6 @@ PREDICATES = 7
 NEVER = ("!PT", "!UPT")
 """Guards of instructions without effect."""
 
-JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
 LABEL = re.compile(r"`\(([^)]*)\)")
 
 
@@ -202,10 +201,7 @@ class _Lifter:
 
     def _listed(self, opcode: str, one: ListedInstruction) -> tuple[list[Parsed], tuple[int, ...]]:
         """The operands as listed, and the positions of those with ``.reuse``."""
-        text = JUMP_TABLE.sub("", one.operands)
-        if opcode in ("RET", "BRX"):
-            text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
-        parsed = [parse(word) for word in split(text)]
+        parsed = [parse(word) for word in operand_texts(opcode, one.operands)]
         return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
 
     def _resolved(self, operand: Operand, one: ListedInstruction, kind: Type | str | None) -> Operand:

@@ -30,6 +30,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?(e[+-]?\d+)?|INF|QNAN|SNAN)$", re.IGNOREC
 BANK = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\w+)(?:\+(-?0x[0-9a-f]+))?|(-?0x[0-9a-f]+))\]$")
 ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]$")
 LABEL = re.compile(r"`\(([^)]*)\)$")
+JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
 NAN_BITS = {"+QNAN": 0x7FF8 << 48, "-QNAN": 0xFFF8 << 48, "QNAN": 0x7FF8 << 48}
 
 
@@ -53,6 +54,14 @@ def split(text: str) -> list[str]:
             start = place + 1
     rest = text[start:].strip()
     return [*parts, rest] if rest or parts else []
+
+
+def operand_texts(opcode: str, text: str) -> list[str]:
+    """The operands of an instruction; jump tables are dropped, and a register is parted from the target behind it."""
+    text = JUMP_TABLE.sub("", text)
+    if opcode in ("RET", "BRX"):
+        text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
+    return split(text)
 
 
 def parse(text: str) -> tuple[Parsed, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from warpreg.sass.errors import SassTraceError
@@ -13,6 +14,7 @@ from warpreg.sass.parse.header import NEWEST_BINARY, OLDEST_BINARY
 from warpreg.sass.selection import Selection
 
 FIRST_KERNEL, FIRST_BLOCK = 1, 0
+ONLY_OF_TRACES = ("binary_version", "kernels", "blocks", "listing")
 VERSION = re.compile(r"(?:sm_|compute_)?([0-9]{1,4})[af]?")
 
 Selected = str | int | Iterable[int | str]
@@ -22,7 +24,8 @@ Selected = str | int | Iterable[int | str]
 @dataclass(frozen=True, slots=True)
 class TraceChoice:
     """Treatment of ``unknown_opcodes``; a ``binary_version`` in place of those of the headers; the launches
-    (``kernels``) and thread ``blocks`` that are read, None for all.
+    (``kernels``) and thread ``blocks`` that are read, None for all; the ``listing`` (or cubin) of the same code, which
+    has the control codes and reuse flags of its instructions.
 
     Launches are numbered from 1 in the order of their list, thread blocks from 0, x fastest.
     """
@@ -31,21 +34,23 @@ class TraceChoice:
     binary_version: int | None = None
     kernels: Selection | None = None
     blocks: Selection | None = None
+    listing: Path | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """What is not the default, for JSON; equal choices have equal texts."""
+        """What is not the default, for JSON; equal choices have equal texts, except for listings, by name only."""
         given = {
             "unknown_opcodes": None if self.unknown_opcodes == "error" else self.unknown_opcodes,
             "binary_version": self.binary_version,
             "kernels": None if self.kernels is None else str(self.kernels),
             "blocks": None if self.blocks is None else str(self.blocks),
+            "listing": None if self.listing is None else self.listing.name,
         }
         return {name: value for name, value in given.items() if value is not None}
 
     @property
     def needs_trace(self) -> tuple[str, ...]:
         """The options that are given and that only a trace has."""
-        return tuple(name for name in ("binary_version", "kernels", "blocks") if getattr(self, name) is not None)
+        return tuple(name for name in ONLY_OF_TRACES if getattr(self, name) is not None)
 
 
 AS_RECORDED = TraceChoice()
@@ -57,6 +62,7 @@ def trace_choice(
     version: str | int | None = None,
     launches: Selected | None = None,
     thread_blocks: Selected | None = None,
+    listing: str | Path | None = None,
 ) -> TraceChoice:
     """The choice of what users write, None for what is not given.  Raises SassTraceError."""
     if unknown not in get_args(UnknownOpcodes):
@@ -66,6 +72,7 @@ def trace_choice(
         None if version is None else binary_version(version),
         None if launches is None else kernels(launches),
         None if thread_blocks is None else blocks(thread_blocks),
+        None if listing is None else Path(listing),
     )
 
 

@@ -11,7 +11,7 @@ from warpreg.sass.parse.header import entry
 from warpreg.sass.selection import Selection, listed, plain_names, spans
 
 LIST_SUFFIX = ".g"
-TRACE_SUFFIXES = (".traceg", ".traceg.xz", ".traceg.zst")
+TRACE_SUFFIXES = (".traceg", ".traceg.xz", ".traceg.zst", ".tracez")
 NAMES_SHOWN = 5
 
 
@@ -50,7 +50,7 @@ def is_trace(name: str) -> bool:
 
 def recording_name(path: Path) -> str:
     """The name of the run that a file recorded: that of the folder of a list, of a single trace that of its file."""
-    return path.name.partition(".traceg")[0] if path.name.endswith(TRACE_SUFFIXES) else path.absolute().parent.name
+    return path.name.partition(".trace")[0] if path.name.endswith(TRACE_SUFFIXES) else path.absolute().parent.name
 
 
 def read_list(path: Path, kernels: Selection | None = None) -> KernelList:
@@ -100,7 +100,7 @@ def _read(path: Path) -> tuple[list[_Entry], list[Copy]]:
         elif line.startswith("kernel") or line.endswith(TRACE_SUFFIXES):
             entries.append(_trace(path.parent, line, place))
     if not entries:
-        raise SassTraceError(f"{path}: the list names no trace ('kernel-N.traceg', or with .xz or .zst)")
+        raise SassTraceError(f"{path}: the list names no trace ('kernel-N.traceg', also with .xz or .zst, or .tracez)")
     return entries, copies
 
 
@@ -140,5 +140,7 @@ def _copy(line: str, place: str, before: int) -> Copy:
 
 def _trace(folder: Path, line: str, place: str) -> _Entry:
     if not line.endswith(TRACE_SUFFIXES):
-        raise SassTraceError(f"{place}: expected the name of a .traceg file (plain, .xz or .zst), found '{line}'")
+        raise SassTraceError(
+            f"{place}: expected the name of a .traceg (plain, .xz, .zst) or .tracez file, found '{line}'"
+        )
     return _Entry(folder / line, place)

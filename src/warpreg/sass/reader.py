@@ -24,7 +24,7 @@ from warpreg.sass.parse.header import Header, Replaced
 from warpreg.sass.parse.source import Source
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.first_pass import TraceText
-from warpreg.sass.rebuild.program import Seen
+from warpreg.sass.rebuild.program import Join, Seen
 from warpreg.sass.rebuild.second_pass import Rebuilding
 from warpreg.trace import Trace, TraceWriter
 
@@ -63,12 +63,15 @@ class Recording:
     notes: tuple[str, ...] = ()
 
 
-def read_recording(path: Path, choice: TraceChoice = AS_RECORDED, registers: int | None = None) -> Recording:
+def read_recording(
+    path: Path, choice: TraceChoice = AS_RECORDED, registers: int | None = None, join: Join | None = None
+) -> Recording:
     """The traces that a ``kernelslist.g`` lists, or one ``.traceg``, or the part of them that is chosen.
 
-    ``registers`` of a thread take the place of a number in a header that cannot be right.  Raises SassTraceError for a
-    malformed list or trace, for traces of different tracer or binary versions, for a choice of what is not there, and
-    for unknown opcodes unless they count as ALU; OSError.
+    ``registers`` of a thread take the place of a number in a header that cannot be right.  Instructions get what
+    ``join`` adds to them.  Raises SassTraceError for a malformed list or trace, for traces of different tracer or
+    binary versions, for a choice of what is not there, for unknown opcodes unless they count as ALU, and where ``join``
+    finds nothing; OSError.
     """
     listed = read_list(path, choice.kernels)
     given = Replaced(registers, choice.binary_version)
@@ -84,7 +87,7 @@ def read_recording(path: Path, choice: TraceChoice = AS_RECORDED, registers: int
         strangers: Counter[str] = sum((catalogue.unknown() for catalogue in catalogues.values()), Counter())
         if strangers and choice.unknown_opcodes == "error":
             raise _unknown(catalogues, strangers)
-        launches = tuple(_launches(texts, Path(folder)))
+        launches = tuple(_launches(texts, Path(folder), join))
     notes = tuple(_notes(listed, texts, choice, given))
     return Recording(recording_name(path), launches, listed.copies, strangers, notes)
 
@@ -109,7 +112,7 @@ def _told(values: Iterable[object]) -> str:
     return ", ".join(different[:TOLD]) + (" ..." if len(different) > TOLD else "")
 
 
-def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaunch]:
+def _launches(texts: Sequence[TraceText], folder: Path, join: Join | None) -> Iterator[RecordedLaunch]:
     """The launches of all traces in order, from their steps in numbered files; a kernel is built after the paths of all
     its launches."""
     paths: dict[int, tuple[Trace, NDArray[np.uint64]]] = {}
@@ -124,7 +127,7 @@ def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaun
             with (folder / str(number)).open("rb") as steps:
                 paths[number] = rebuilding.path(texts[number], Trace(steps, texts[number].source.name), file)
             weakref.finalize(paths[number][0], file.close)
-        kernels[name] = rebuilding.kernel([texts[number] for number in numbers])
+        kernels[name] = rebuilding.kernel([texts[number] for number in numbers], join)
     for number, text in enumerate(texts):
         trace, visits = paths[number]
         kernel = kernels[text.header.kernel]

@@ -55,6 +55,7 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "binary_version": 70,
         "kernels": Selection(((1, 2),)),
         "blocks": Selection(((0, 3),)),
+        "listing": Path("kernel.cubin"),
     },
     CompileChoice: {
         "max_registers": 32,

@@ -21,17 +21,21 @@ __all__ = ["AS_RECORDED", "TraceChoice", "export_run", "is_trace", "recorded_run
 
 
 def recorded_run(name: str, reading: TraceChoice = AS_RECORDED, choice: CompileChoice | None = None) -> Run:
-    """The run that a ``kernelslist.g`` or ``.traceg`` file recorded, or the part of it that ``reading`` selects.
+    """The run that a ``kernelslist.g``, ``.traceg`` or ``.tracez`` recorded, or the part that ``reading`` selects.
 
     Of ``choice`` only ``registers`` applies: the code is already compiled.  Raises SassTraceError for a malformed file,
-    for one with opcodes that are in no table (unless they count as ALU) and for a selection of what is not there,
-    RunError for another choice, OSError.
+    for one with opcodes that are in no table (unless they count as ALU), for a selection of what is not there and for
+    one that differs from its listing, MachineCodeError for a listing that cannot be read, RunError for another choice,
+    OSError.
     """
+    from warpreg.machine_code.joining import joined
     from warpreg.sass.reader import read_recording  # imported only here: takes half a second
 
     registers = _only_registers(name, choice)
+    listing = None if reading.listing is None else joined(reading.listing)
     started = time.perf_counter()
-    recording = read_recording(Path(name), reading, registers)
+    join = None if listing is None else listing.annotation
+    recording = read_recording(Path(name), reading, registers, join)
     seconds = (time.perf_counter() - started) / len(recording.launches)
     header = recording.launches[0].header
     options = {
@@ -40,6 +44,8 @@ def recorded_run(name: str, reading: TraceChoice = AS_RECORDED, choice: CompileC
         "trace": hashlib.sha256("".join(one.digest for one in recording.launches).encode()).hexdigest()[:DIGITS],
         "registers": registers,
     }
+    if listing is not None:
+        options["listing"] = listing.digest[:DIGITS]
     if recording.unknown:
         options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
     if recording.notes:

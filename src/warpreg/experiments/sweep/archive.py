@@ -54,7 +54,7 @@ def inputs(study: StudyFile, folder: Path) -> Iterable[Path]:
     named = [*parts, *located([*study.machines, *study.technologies], folder)]
     own = [Path(name) for name in named if name.endswith(FILES)]
     for name in located(study.workloads, folder):
-        own += [path.resolve() for path in opened_files(name, study.reading)]
+        own += [path.resolve() for path in opened_files(name, study.reading(folder))]
     return dict.fromkeys(path for path in own if not path.is_relative_to(Path(warpreg.__file__).parent))
 
 

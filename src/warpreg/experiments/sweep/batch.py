@@ -186,7 +186,7 @@ def workload_files(name: str, choice: CompileChoice = AS_COMPILED, reading: Trac
     of the package.
     """
     if is_trace(name):
-        return list(dict.fromkeys([Path(name), *read_list(Path(name), reading.kernels).traces]))
+        return _of_trace(name, reading, read_list(Path(name), reading.kernels).traces)
     if not name.endswith((".py", ".toml")):
         return []
     workload = find_workload(name)
@@ -197,8 +197,14 @@ def workload_files(name: str, choice: CompileChoice = AS_COMPILED, reading: Trac
 def opened_files(name: str, reading: TraceChoice) -> list[Path]:
     """The files that a cell of the workload opens: to match a pattern, those of all launches of a trace."""
     if is_trace(name):
-        return list(dict.fromkeys([Path(name), *read_list(Path(name), reading.kernels).opened]))
+        return _of_trace(name, reading, read_list(Path(name), reading.kernels).opened)
     return workload_files(name)
+
+
+def _of_trace(name: str, reading: TraceChoice, traces: Sequence[Path]) -> list[Path]:
+    """The list, its traces, and the listing that they are joined with."""
+    listing = [] if reading.listing is None else [reading.listing]
+    return list(dict.fromkeys([Path(name), *traces, *listing]))
 
 
 def _digest(path: Path) -> str:

@@ -17,13 +17,14 @@ from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, find_worklo
 from warpreg.experiments.runs.traces import AS_RECORDED, TraceChoice, is_trace
 from warpreg.experiments.sweep.errors import SweepError
 from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.sass.listing import LIST_SUFFIX, TRACE_SUFFIXES
 from warpreg.simt import Record
 
 if TYPE_CHECKING:
     from warpreg.experiments.sweep.study_file import StudyFile
 
 ALL = "all"
-FILES = (".py", ".toml", ".g", ".traceg")
+FILES = (".py", ".toml", LIST_SUFFIX, *TRACE_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ def runs_of(study: StudyFile, folder: Path) -> list[Made]:
     """Every combination of workloads, sizes, seeds and compile options."""
     names = workload_names(study, folder)
     choices = list(compile_choices(study))
-    return [Made(*one, study.reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
+    reading = study.reading(folder)
+    return [Made(*one, reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
 
 
 def workload_names(study: StudyFile, folder: Path) -> list[str]:

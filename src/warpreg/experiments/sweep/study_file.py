@@ -111,6 +111,7 @@ class TracesEntry(Entry):
     binary_version: Annotated[int | str | None, _checked_by(choice.binary_version)] = None
     kernels: Annotated[int | str | None, _checked_by(choice.kernels)] = None
     blocks: Annotated[int | str | None, _checked_by(choice.blocks)] = None
+    listing: str | None = None
 
 
 class BudgetEntry(Entry):
@@ -146,11 +147,11 @@ class StudyFile(Entry):
     sample: SampleEntry | None = None
     search: SearchEntry | None = None
 
-    @property
-    def reading(self) -> TraceChoice:
-        """What is read of traces."""
+    def reading(self, folder: Path = Path()) -> TraceChoice:
+        """What is read of traces; a listing is in ``folder``."""
         given = self.traces
-        return choice.trace_choice(given.unknown_opcodes, given.binary_version, given.kernels, given.blocks)
+        listing = None if given.listing is None else (folder / given.listing).resolve()
+        return choice.trace_choice(given.unknown_opcodes, given.binary_version, given.kernels, given.blocks, listing)
 
 
 def read_study(path: Path) -> StudyFile:
@@ -163,7 +164,7 @@ def read_study(path: Path) -> StudyFile:
     if study.search is not None and (study.search.minimize is None) == (study.search.maximize is None):
         raise SweepError(f"{path}: search: expected one of minimize and maximize")
     others = [name for name in study.workloads if not is_trace(name)]
-    if others and (names := study.reading.needs_trace):
+    if others and (names := study.reading().needs_trace):
         raise SweepError(
             f"{path}: traces: {', '.join(names)} are of hardware traces only, found workload '{others[0]}'"
         )

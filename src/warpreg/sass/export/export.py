@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.kernel import EXITS, Block, Kernel
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.export.lines import BlockLines, Line, UnitOf, block_lines
+from warpreg.sass.export.lines import BlockLines, Line, UnitOf, binary_version, block_lines, leaves
 from warpreg.sass.export.records import Records
+from warpreg.sass.isa.opcodes import find
 from warpreg.trace import Trace, visits
 
-BINARY_VERSION, TRACER_VERSION = 70, 5
+TRACER_VERSION = 5
 SHARED_BASE, LOCAL_BASE = 0x7F0000000000, 0x7F0001000000
 """Generic addresses of the shared and local memory windows in the header."""
 
@@ -82,7 +83,7 @@ def trace_text(launch: ExportedLaunch, number: int = 1) -> Iterator[str]:
     kernel = launch.kernel
     yield HEADER.format(
         name=kernel.name, number=number, grid=launch.grid, block=launch.block, shared=launch.shared_bytes,
-        registers=kernel.register_demand, binary=BINARY_VERSION, tracer=TRACER_VERSION, shared_base=SHARED_BASE,
+        registers=kernel.register_demand, binary=binary_version(kernel), tracer=TRACER_VERSION, shared_base=SHARED_BASE,
         local_base=LOCAL_BASE,
     )  # fmt: skip
     blocks = block_lines(kernel, launch.unit_of)
@@ -105,7 +106,7 @@ def _access(records: Records, line: Line, mask: int, kernel: str) -> str:
     except StopIteration:
         raise SassTraceError(f"kernel {kernel}: addresses were not recorded; export needs a run with them") from None
     memory = f"{line.width} {addresses}" if line.width else "0"
-    return f"{line.head}{taken:08x} {line.body}{memory} 0 \n"
+    return f"{line.head}{taken:08x} {line.body}{memory} {line.immediate} \n"
 
 
 def _thread_block(launch: ExportedLaunch, blocks: Sequence[BlockLines], index: int, warps: Warps) -> Iterator[str]:
@@ -126,14 +127,14 @@ def _thread_block(launch: ExportedLaunch, blocks: Sequence[BlockLines], index: i
 
 def left_lanes(block: Block, active: int, following: tuple[int, int] | None) -> int:
     """Lanes that took the branch or exit ending a visit; ``following`` is the warp's next visit and its lanes."""
-    last = block.terminator
-    if last is None or last.guard is None or following is None:
+    last = leaves(block)
+    if last is None or following is None:
         return active
     target, mask = following
     falls = block.successors[-1] if block.successors else NO_BLOCK
-    if last.opcode in EXITS:
+    if last.opcode in EXITS or find(last.opcode).flow == "exit":
         return active & ~mask if target == falls else active
-    if last.opcode in BRANCHES and len(set(block.successors)) > 1:
+    if len(set(block.successors)) > 1:
         if target == block.successors[0]:
             return active & mask
         if target == falls:

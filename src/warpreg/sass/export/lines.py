@@ -15,11 +15,13 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
 from warpreg.ir.operands import Address, Operand
 from warpreg.sass.export.mnemonics import mnemonic
+from warpreg.sass.export.vendor_lines import vendor_line
 from warpreg.sass.isa.opcodes import find
 from warpreg.sass.isa.widths import Shape, Widths, access_bytes, widths
 from warpreg.sass.parse.line import MOST_OPERANDS, ZERO_REGISTER
 
 PC_BYTES = 16
+BINARY_VERSION = 70
 MOST_RESULTS, MOST_SOURCES = 1, 4
 MASK = "#"
 """Placeholder for the lanes of a visit."""
@@ -34,7 +36,7 @@ Run = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Line:
     """One instruction: ``head`` is the text before the mask, ``body`` after it up to the ``width`` of the access, 0 if
-    no addresses follow; ``unit`` is 0 if none are recorded."""
+    no addresses follow; ``unit`` is 0 if none are recorded; the ``immediate`` stands at the end."""
 
     pc: int
     head: str
@@ -42,6 +44,7 @@ class Line:
     width: int
     unit: int
     guarded: bool
+    immediate: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +72,34 @@ class BlockLines:
 
 def block_lines(kernel: Kernel, unit_of: UnitOf) -> list[BlockLines]:
     """The lines of each block of a kernel with architected registers."""
-    found, pc = [], 0
-    for block in kernel.blocks:
-        lines = [_line(instruction, pc + i, unit_of(instruction)) for i, instruction in enumerate(block.instructions)]
-        pc += len(lines)
+    version = binary_version(kernel)
+    starts = [address // PC_BYTES for address in kernel.block_addresses] or kernel.first_pcs()
+    found = []
+    for block, start in zip(kernel.blocks, starts, strict=False):
+        numbered = enumerate(block.instructions, start)
+        if kernel.machine_code:
+            lines = [_vendor_line(instruction, pc, unit_of(instruction), version) for pc, instruction in numbered]
+        else:
+            lines = [_line(instruction, pc, unit_of(instruction)) for pc, instruction in numbered]
         found.append(_block(block, lines))
     return found
 
 
+def binary_version(kernel: Kernel) -> int:
+    """That of the vendor's machine code; 70 for other code, whose opcodes are those of sm_70."""
+    return int(kernel.machine_code.removeprefix("sm_")) if kernel.machine_code else BINARY_VERSION
+
+
+def leaves(block: Block) -> Instruction | None:
+    """The branch or exit at the end of a block that some of its lanes may not take; None without one."""
+    last = block.instructions[-1] if block.instructions else None
+    if last is None or last.guard is None:
+        return None
+    return last if last.opcode in BRANCHES | EXITS or find(last.opcode).flow in ("branch", "exit") else None
+
+
 def _block(block: Block, lines: Sequence[Line]) -> BlockLines:
-    last = block.terminator
-    is_own = last is not None and last.guard is not None and last.opcode in BRANCHES | EXITS
+    is_own = leaves(block) is not None
     pieces, accesses, text = [], [], ""
     for line in lines[: len(lines) - is_own]:
         if line.unit:
@@ -87,12 +107,28 @@ def _block(block: Block, lines: Sequence[Line]) -> BlockLines:
             accesses.append(line)
             text = ""
         else:
-            text += f"{line.head}{MASK} {line.body}0 0 \n"
+            text += f"{line.head}{MASK} {line.body}0 {line.immediate} \n"
     return BlockLines(block, (*pieces, text), tuple(accesses), lines[-1] if is_own else None, len(lines))
 
 
-def _line(instruction: Instruction, pc: int, unit: int) -> Line:
-    text = mnemonic(instruction, unit > 0)
+def _vendor_line(instruction: Instruction, pc: int, unit: int, version: int) -> Line:
+    """The line of machine code as a tracer writes it, if a reader finds its registers in that."""
+    line = vendor_line(instruction, version)
+    if line is None:
+        return _line(instruction, pc, unit, instruction.full_opcode)
+    width = access_bytes(line.opcode, line.modifiers) if unit > 0 and find(line.opcode).has_addresses else 0
+    body = _body(instruction.full_opcode, line.results, line.sources)
+    return Line(pc, f"{PC_BYTES * pc:04x} ", body, width, unit, instruction.guard is not None, line.immediate)
+
+
+def _body(opcode: str, results: Sequence[int], sources: Sequence[int]) -> str:
+    named = "".join(f"R{first} " for first in results), "".join(f"R{first} " for first in sources)
+    return f"{len(results)} {named[0]}{opcode} {len(sources)} {named[1]}"
+
+
+def _line(instruction: Instruction, pc: int, unit: int, own: str = "") -> Line:
+    """The line of an instruction with the opcode of its unit, or with its ``own`` and explicit widths."""
+    text = own or mnemonic(instruction, unit > 0)
     opcode, *modifiers = text.split(".")
     accesses = unit > 0 and find(opcode).has_addresses
     results = list(islice(runs(instruction.results), MOST_RESULTS))
@@ -103,10 +139,9 @@ def _line(instruction: Instruction, pc: int, unit: int) -> Line:
         results = [(ZERO_REGISTER, 1)]
     shape = Shape(opcode, tuple(modifiers), len(results), len(sources))
     actual = Widths(results[0][1] if results else 1, tuple(words for _, words in sources))
-    if find(opcode).two_results or not _as_expected(widths(shape), actual, results, sources):
+    if own or find(opcode).two_results or not _as_expected(widths(shape), actual, results, sources):
         text += f".W{actual.result}{''.join(map(str, actual.sources))}"
-    named = "".join(f"R{first} " for first, _ in results), "".join(f"R{first} " for first, _ in sources)
-    body = f"{len(results)} {named[0]}{text} {len(sources)} {named[1]}"
+    body = _body(text, [first for first, _ in results], [first for first, _ in sources])
     width = access_bytes(opcode, tuple(modifiers)) if accesses else 0
     return Line(pc, f"{PC_BYTES * pc:04x} ", body, width, unit, instruction.guard is not None)
 

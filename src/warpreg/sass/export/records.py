@@ -71,7 +71,7 @@ class Records:
         return self._listed(first, [stride * (b - a) for a, b in pairwise(lanes)])
 
     def _listed(self, first: int, distances: list[int]) -> str:
-        return " ".join([f"2 {self._placed(first):#x}", *map(str, distances)])
+        return " ".join([f"2 {self._placed(first):#x}", *(str(_signed(one)) for one in distances)])
 
     def _placed(self, address: int) -> int:
         address &= WRAP
@@ -79,3 +79,8 @@ class Records:
             if window <= address < window + WINDOW_BYTES:
                 return address - window + base
         return address
+
+
+def _signed(distance: int) -> int:
+    """A distance between addresses of 64 bits, which wrap around."""
+    return (distance + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -5,7 +5,9 @@
 PC, mask (8 digits) and addresses are hexadecimal, counts decimal.  A ``width`` of 0 is an instruction without
 addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the stride
 between lanes; 2, the same address and the distance of each further active lane from the previous one.  Tracer version 3
-writes no immediate.  Text after the immediate (values of registers, tracer version 6) is skipped.
+writes no immediate.  Text after the immediate (values of registers, tracer version 6) is skipped, and so is text after
+the width of a uniform instruction and after the sources of a product by a group of warps (``HGMMA``), which Accel-Sim
+2.0 writes.  It also names predicates and uniform registers, which are not kept.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ LISTED, STRIDED, DELTAS = 0, 1, 2
 
 HEXADECIMAL = re.compile(r"(0x)?[0-9a-f]{1,16}")
 DECIMAL = re.compile(r"-?[0-9]{1,19}")
-REGISTER = re.compile(r"R([0-9]{1,3})")
+REGISTER = re.compile(r"(U?[RP])([0-9]{1,3})")
 OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(\.[A-Za-z0-9_]+)*")
 
 
@@ -79,13 +81,16 @@ class _Tokens:
 
     def registers(self, what: str) -> tuple[int, ...]:
         count = self.decimal(f"the number of {what} registers", 0, MOST_OPERANDS)
-        return tuple(self._register(what) for _ in range(count))
+        return tuple(number for number in (self._register(what) for _ in range(count)) if number is not None)
 
-    def _register(self, what: str) -> int:
-        number = int(self.next(f"a {what} register (R0 to R255)", REGISTER)[1:])
-        if number > ZERO_REGISTER:
-            raise SassTraceError(f"expected a {what} register (R0 to R255), found 'R{number}'")
-        return number
+    def _register(self, what: str) -> int | None:
+        """The number of an ordinary register; None for a predicate or a uniform register."""
+        text = self.next(f"a {what} register (R0 to R255)", REGISTER)
+        if not text.startswith("R"):
+            return None
+        if int(text[1:]) > ZERO_REGISTER:
+            raise SassTraceError(f"expected a {what} register (R0 to R255), found '{text}'")
+        return int(text[1:])
 
 
 def parse_line(text: str, has_source_line: bool = False) -> TraceLine:
@@ -98,11 +103,9 @@ def parse_line(text: str, has_source_line: bool = False) -> TraceLine:
     opcode, *modifiers = tokens.next("an opcode", OPCODE).split(".")
     sources = tokens.registers("source")
     width = tokens.decimal("the width of the memory access in bytes", 0, 1 << 20)
-    addresses: tuple[int, ...] = ()
-    if width:
-        if opcode.startswith("U"):
-            return TraceLine(pc, mask, results, opcode, tuple(modifiers), sources, 0, (), 0, source_line)
-        addresses = _addresses(tokens, mask)
+    if opcode.startswith("U") or opcode.endswith("GMMA"):
+        return TraceLine(pc, mask, results, opcode, tuple(modifiers), sources, 0, (), 0, source_line)
+    addresses = _addresses(tokens, mask) if width else ()
     immediate = tokens.decimal("an immediate") if tokens.left() else 0
     return TraceLine(pc, mask, results, opcode, tuple(modifiers), sources, width, addresses, immediate, source_line)
 

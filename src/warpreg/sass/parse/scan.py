@@ -31,9 +31,12 @@ TEXT, LINE, AT_STEPS, AT_ADDRESSES, KEY, MASK, COPY, COPY_RECORD, SOURCE_LINES =
 TRAILING, EXECUTED, PHASE, WARPS, SEEN, WARP_NOW, ANNOUNCED, LEFT, LOCAL_TOP = range(At.TRAILING, At.COUNT)
 IN_BLOCK, IN_WARP, IN_INSTRUCTIONS = int(Phase.BLOCK), int(Phase.WARP), int(Phase.INSTRUCTIONS)
 WARP_IS, INSTRUCTIONS_ARE = (np.frombuffer(text, np.uint8) for text in (b"warp = ", b"insts = "))
+MATRIX_GROUP, MARKER = (np.frombuffer(text, np.uint8) for text in (b"GMMA", b"REPLAY_"))
 END, FULL, NEW, OTHER, BAD = range(5)
+MARKED = np.uint64(0)
 FIRST_HASH, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, LETTER_U, MINUS = (np.uint8(ord(c)) for c in " \n09afxU-")
+SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, MINUS = (np.uint8(ord(c)) for c in " \n09afx-")
+LETTER_G, LETTER_R, LETTER_U = (np.uint8(ord(c)) for c in "GRU")
 
 
 def _hashed(text: Any, at: int, key: Any) -> Any:
@@ -209,40 +212,51 @@ def _find(keys: Any, numbers: Any, key: Any) -> Any:
     return numbers[slot]
 
 
+def _begins(text: Any, at: int, word: Any) -> bool:
+    i = 0
+    while i < word.size and text[at + i] == word[i]:
+        i += 1
+    return bool(i == word.size)
+
+
 def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any:
-    """Read a line: its end, its key, mask, number of active lanes with an address, and whether it is well-formed."""
+    """Read a line: its end, its key, mask, number of active lanes with an address, and whether it is well-formed.
+
+    Behind the width of a uniform instruction, and behind the sources of a product of matrices by a group of warps,
+    nothing is read.  Marks of a replayed region have a key of 0.
+    """
     key = FIRST_HASH
     if state[SOURCE_LINES]:
         at, key = _hashed(text, at, key)
     at, key = _hashed(text, at, key)
     at, mask, digits = _hexadecimal(text, at)
     at, key, counted = _operands(text, at, key)
-    is_uniform = text[at] == LETTER_U
+    is_opaque = text[at] == LETTER_U or (text[at + 1] == LETTER_G and _begins(text, at + 1, MATRIX_GROUP))
+    is_marker = text[at] == LETTER_R and _begins(text, at, MARKER)
     at, key = _hashed(text, at, key)
     at, key, counted_too = _operands(text, at, key)
     sound = 0 < digits <= 8 and counted and counted_too and ZERO <= text[at] <= NINE
     accesses = text[at] != ZERO
     at, key = _hashed(text, at, key)
     count = 0
-    if sound and accesses and not is_uniform:
+    if sound and accesses and not is_opaque:
         for lane in range(LANES):
             if mask >> np.uint64(lane) & np.uint64(1):
                 lanes[count] = lane
                 count += 1
         at, sound = _addresses(text, at, lanes, values, count)
-    if not (accesses and is_uniform):
+    if not is_opaque:
         at, key = _hashed(text, at, key)
         sound = sound and (text[at] <= SPACE or state[TRAILING] != 0)
     while text[at] != NEWLINE:
         at += 1
-    return at + 1, key, np.int64(mask), count, sound
+    return at + 1, MARKED if is_marker else key, np.int64(mask), count, sound
 
 
 def _announced(text: Any, at: int, word: Any) -> Any:
     """Start of the line after ``word = number``, and the number; -1 if the line does not have this form."""
-    for i in range(word.size):
-        if text[at + i] != word[i]:
-            return at, -1
+    if not _begins(text, at, word):
+        return at, -1
     at, number, digits = _decimal(text, at + word.size)
     return at + 1, number if text[at] == NEWLINE and 0 < digits <= 18 else -1
 
@@ -318,6 +332,9 @@ def scan(
         at, key, mask, count, sound = _instruction(text, state[TEXT], state, lanes, values)
         if not sound:
             return BAD
+        if key == MARKED:
+            state[TEXT], state[LINE], state[LEFT] = at, state[LINE] + 1, state[LEFT] - 1
+            continue
         site = _find(keys, numbers, key)
         if site < 0:
             state[KEY] = np.int64(key)

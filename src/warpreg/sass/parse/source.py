@@ -12,6 +12,7 @@ from typing import BinaryIO
 import zstandard
 
 from warpreg.sass.errors import SassTraceError
+from warpreg.sass.parse.tracez import TracezError, text_of
 
 PIECE_BYTES = 1 << 20
 COMPRESSED_BYTES = 1 << 14
@@ -48,14 +49,14 @@ class Source:
 
     def _decompressed(self) -> Iterator[bytes]:
         with self._path.open("rb") as file, self._naming_damage():
-            readers = {".xz": _from_xz, ".zst": _from_zst}
+            readers = {".xz": _from_xz, ".zst": _from_zst, ".tracez": text_of}
             yield from readers.get(self._path.suffix, _plain)(file)
 
     @contextmanager
     def _naming_damage(self) -> Iterator[None]:
         try:
             yield
-        except (lzma.LZMAError, zstandard.ZstdError) as error:
+        except (lzma.LZMAError, zstandard.ZstdError, TracezError) as error:
             raise SassTraceError(f"{self.name}: the compressed file is damaged: {error}") from error
         except EOFError as error:
             raise SassTraceError(f"{self.name}: the compressed file is cut off") from error

@@ -17,6 +17,8 @@ from warpreg.trace.path import PathWord
 PLACE = re.compile(r"thread block = (\d{1,10}),(\d{1,10}),(\d{1,10})")
 NEXT_PLACE = re.compile(rb"\nthread block = (\d{1,10}),(\d{1,10}),(\d{1,10})\s*\n")
 END_OF_BLOCK = b"#END_TB"
+CLUSTER = re.compile(r"cluster (id|cta) = \d{1,10},\d{1,10},\d{1,10}|cluster rank = \d{1,10}")
+"""The cluster of a thread block, which Accel-Sim 2.0 writes behind its place."""
 NUMBERED = re.compile(r"(warp|insts) = (\d{1,18})")
 
 
@@ -192,6 +194,8 @@ class Structure:
                 self._expect(text, Phase.WARP)
                 self._state[At.LEFT] = self._state[At.ANNOUNCED] = int(found[2])
                 self._state[At.PHASE] = Phase.INSTRUCTIONS
+        elif CLUSTER.fullmatch(text):
+            self._expect(text, Phase.BLOCK)
         elif not text.startswith("#") or self.phase != Phase.OUTSIDE:
             raise SassTraceError(f"'{_short(text)}' may not stand {PLACES[Phase(self.phase)]}")
 

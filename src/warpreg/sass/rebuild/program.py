@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.operands import Address, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, B128, PRED
+from warpreg.sass.errors import SassTraceError
 from warpreg.sass.isa.opcodes import find
 from warpreg.sass.isa.widths import Shape, access_bytes, widths
 from warpreg.sass.parse.header import Header
@@ -26,6 +28,19 @@ class Seen:
 
     line: TraceLine
     location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What a listing of the same code adds to an instruction of a trace: its ``control`` code, and the positions, among
+    the registers of its line, results first, of those that the compiler keeps in the operand ``reuse`` cache."""
+
+    control: ControlCode | None
+    reuse: tuple[int, ...] = ()
+
+
+Join = Callable[[Header, TraceLine], Annotation]
+"""The annotation of a line of a launch; SassTraceError without the place in the trace if there is none."""
 
 
 def has_record(line: TraceLine) -> bool:
@@ -47,11 +62,13 @@ def build_kernel(
     blocks: Sequence[Sequence[int]],
     edges: Sequence[tuple[int, int]],
     local_bytes: int = 0,
+    join: Join | None = None,
 ) -> Kernel:
     """The kernel with architected registers for the launches of ``headers``; ``blocks`` are numbers of static
     instructions, ``edges`` pairs of blocks.
 
-    A wide operand is truncated at the last register of a thread.
+    A wide operand is truncated at the last register of a thread.  Instructions get what ``join`` adds to them; raises
+    SassTraceError with their place if it finds nothing.
     """
     named = [r for one in seen for r in (*one.line.results, *one.line.sources) if r != ZERO_REGISTER]
     most_registers = max([*(header.registers for header in headers), *(r + 1 for r in named)])
@@ -59,9 +76,7 @@ def build_kernel(
     built = []
     for index, members in enumerate(blocks):
         guards = _guards(program, members)
-        instructions = tuple(
-            _instruction(seen[i], guards[i], headers[0].binary_version, most_registers) for i in members
-        )
+        instructions = tuple(_instruction(seen[i], guards[i], headers[0], most_registers, join) for i in members)
         label = f"PC_{seen[members[0]].line.pc:04x}" if members else "ENTRY"
         built.append(Block(index, label, instructions, successors[index]))
     used = {word for block in built for i in block.instructions for r in (*i.defined, *i.used) for word in r.words}
@@ -112,9 +127,11 @@ def _guards(program: Program, members: Sequence[int]) -> dict[int, Guard | None]
     return guards
 
 
-def _instruction(seen: Seen, guard: Guard | None, binary_version: int, most_registers: int) -> Instruction:
+def _instruction(
+    seen: Seen, guard: Guard | None, header: Header, most_registers: int, join: Join | None
+) -> Instruction:
     line = seen.line
-    results, sources = written(line, binary_version)
+    results, sources = written(line, header.binary_version)
     shape = Shape(line.opcode, line.modifiers, len(results), len(sources), line.immediate)
     wide = widths(shape)
     wide_results = (wide.result, wide.second, *(1,) * len(results))
@@ -129,7 +146,18 @@ def _instruction(seen: Seen, guard: Guard | None, binary_version: int, most_regi
         read[place : place + 1] = [_address(read[place]) if read else Address(Immediate(0))]
     source = Location("", line.source_line) if line.source_line else None
     given = (destination, *read) if operands or read else ()
-    return Instruction(line.opcode, line.modifiers, given, guard, seen.location, source)
+    added = _annotation(seen, header, join)
+    reuse = tuple(at - len(results) for at in added.reuse)
+    return Instruction(line.opcode, line.modifiers, given, guard, seen.location, source, added.control, reuse)
+
+
+def _annotation(seen: Seen, header: Header, join: Join | None) -> Annotation:
+    if join is None:
+        return Annotation(None)
+    try:
+        return join(header, seen.line)
+    except SassTraceError as error:
+        raise SassTraceError(f"{seen.location}: {error}") from None
 
 
 def _address(operand: Operand) -> Address:

@@ -16,7 +16,7 @@ from warpreg.sass.rebuild import walk
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.first_pass import TraceText
 from warpreg.sass.rebuild.flow import NONE, Edges, Layout, basic_blocks, empty_edges
-from warpreg.sass.rebuild.program import build_kernel, has_record
+from warpreg.sass.rebuild.program import Join, build_kernel, has_record
 from warpreg.trace import Stream, Trace, TraceWriter
 
 ANY_WORDS = read_only(np.zeros(0, np.uint32))
@@ -53,8 +53,9 @@ class Rebuilding:
         written.finish({"warp_instructions": text.instructions, "stored_bytes": stored})
         return Trace(file, steps.name), layout.visits
 
-    def kernel(self, texts: Sequence[TraceText]) -> Kernel:
-        """The kernel for the launches of ``texts``, with the edges that lanes took in any path."""
+    def kernel(self, texts: Sequence[TraceText], join: Join | None = None) -> Kernel:
+        """The kernel for the launches of ``texts``, with the edges that lanes took in any path, and with what ``join``
+        adds to instructions.  Raises SassTraceError if it finds nothing."""
         taken = self._edges.keys[self._edges.keys >= 0].tolist()
         edges = [*self._entries, *((key >> 32, key & 0xFFFFFFFF) for key in sorted(taken))]
         return build_kernel(
@@ -64,6 +65,7 @@ class Rebuilding:
             self._blocks,
             edges,
             max(text.local_bytes for text in texts),
+            join,
         )
 
     def _layout(self) -> Layout:

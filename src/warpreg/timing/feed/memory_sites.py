@@ -11,7 +11,9 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.operands import Special
 from warpreg.ir.tensor.memory import matrix_in_memory
+from warpreg.machine_code import textures
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
 from warpreg.simt.memory.instructions import MEMORY, elements
@@ -83,7 +85,7 @@ def step_bytes(instruction: Instruction) -> int:
     """Bytes of one step in the records of an instruction (see `warpreg.trace.addresses`); 0 if it has none."""
     opcode, modifiers = instruction.opcode, instruction.modifiers
     if sass.is_sass(instruction):
-        return record_unit(instruction)
+        return 1 if is_lifted_fetch(instruction) else record_unit(instruction)
     if opcode in MEMORY:
         return 0 if "param" in _spaces(modifiers) else instruction.types[-1].bytes
     if opcode in ("ldmatrix", "stmatrix"):
@@ -97,6 +99,12 @@ def step_bytes(instruction: Instruction) -> int:
     return 1 if opcode in OPCODE_NAMES and opcode not in ("txq", "suq") else 0
 
 
+def is_lifted_fetch(instruction: Instruction) -> bool:
+    """Whether it is a texture fetch of machine code that was executed here; one of a hardware trace has no record."""
+    is_fetch = instruction.opcode in textures.OPCODES
+    return is_fetch and any(isinstance(operand, Special) for operand in instruction.operands)
+
+
 def is_copy(instruction: Instruction) -> bool:
     """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records describe the source."""
     modifiers = instruction.modifiers
@@ -107,6 +115,8 @@ def is_copy(instruction: Instruction) -> bool:
 
 def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
     """Size, guarded, space, repeat, atomic."""
+    if is_lifted_fetch(instruction):
+        return step, int(instruction.guard is not None), record.TEXTURE, 1, 0
     if sass.is_sass(instruction):
         row = sass.find(instruction.opcode)
         atomic = row.action in ("atomic", "reduction")
@@ -130,6 +140,8 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
 def _kind(instruction: Instruction) -> int:
     if _is_read_only(instruction):
         return record.READ_ONLY_LOAD
+    if is_lifted_fetch(instruction):
+        return record.LOAD
     if sass.is_sass(instruction):
         return SASS_KINDS[sass.find(instruction.opcode).action]
     if instruction.opcode == "atom":
