@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
@@ -107,6 +108,10 @@ class BlockValues:
 
     A cell is loaded at its first use and kept as an SSA value.  ``flush`` stores the live cells, for the active lanes
     only.  Those in ``blind`` may hold any NaN for another.
+
+    A cell that was written under a guard has two values: that of all lanes, and what was written, which is enough for
+    an instruction under the same guard (``under``).  It does not wait for the old value, and lanes for which the guard
+    does not hold have addresses like the others, which keeps rows of addresses whole.
     """
 
     def __init__(self, code: Code, symbols: dict[str, int], blind: frozenset[Cell] = frozenset()) -> None:
@@ -116,6 +121,9 @@ class BlockValues:
         self.launch, self.registers, self.mask = code.arguments[:3]
         self.active = self.mask.bitcast(MASK)
         self._values: dict[Cell, Value] = {}
+        self._guarded: dict[Cell, tuple[Value, Value]] = {}
+        self._guard: Value | None = None
+        self._wholes: dict[tuple[Cell, ...], tuple[Value, list[Value]]] = {}
         self._places: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
         self._fields: dict[Slot, Value] = {}
@@ -143,10 +151,21 @@ class BlockValues:
         return self._inverses[key][1]
 
     def get(self, cell: Cell) -> Value:
-        """The value of a cell in all lanes."""
+        """The value of a cell in all lanes; inside of `under`, in those for which the guard holds."""
+        guard, written = self._guarded.get(cell, (None, None))
+        if self._guard is not None and guard is not None and guard.llvm is self._guard.llvm:
+            assert written is not None
+            return written
         if cell not in self._values:
             self._values[cell] = self._load(cell)
         return self._values[cell]
+
+    @contextmanager
+    def under(self, guard: Value | None) -> Iterator[None]:
+        """Read cells for an instruction that nothing uses of the lanes for which its guard does not hold."""
+        self._guard = guard
+        yield
+        self._guard = None
 
     def assume(self, cell: Cell, value: Value) -> None:
         """Take this for the value that memory holds."""
@@ -156,6 +175,7 @@ class BlockValues:
         """Set the value of a cell; inactive lanes are undefined until ``flush``."""
         self._values[cell] = value
         self._dirty[cell] = None
+        self._guarded.pop(cell, None)
 
     def _load(self, cell: Cell) -> Value:
         if cell.bits == 1:
@@ -198,23 +218,33 @@ class BlockValues:
 
     def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
         """A register as ``bits`` per lane, from one cell or several 32-bit cells, lowest word first."""
-        whole = self.get(cells[0])
-        if len(set(cells)) > 1:
-            wide = lanes_of(ir.IntType(32 * len(cells)))
-            whole = whole.zext(wide)
-            for position, cell in enumerate(cells[1:], 1):
-                whole = whole | (self.get(cell).zext(wide) << 32 * position)
+        words = [self.get(cell) for cell in dict.fromkeys(cells)]
+        whole = words[0] if len(words) == 1 else self._whole(cells, words)
         return self.resized(whole, bits, signed=False)
+
+    def _whole(self, cells: tuple[Cell, ...], words: list[Value]) -> Value:
+        """The words of a register as one value; the one that was written or read last, if they are still its words."""
+        whole, parts = self._wholes.get(cells, (None, []))
+        if whole is None or any(one.llvm is not part.llvm for one, part in zip(words, parts, strict=True)):
+            wide = lanes_of(ir.IntType(32 * len(words)))
+            whole = words[0].zext(wide)
+            for position, word in enumerate(words[1:], 1):
+                whole = whole | (word.zext(wide) << 32 * position)
+            self._wholes[cells] = whole, words
+        return whole
 
     def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
         """Write a register; ``signed`` selects the extension of a narrow value, ``guard`` the lanes."""
         if len(set(cells)) > 1:
             value = self.resized(value, 32 * len(cells), signed)
             parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
+            self._wholes[cells] = value, parts
         else:
             parts = [self.resized(value, cells[0].bits, signed)]
         for cell, part in zip(dict.fromkeys(cells), parts, strict=True):
             self.set(cell, guard.select(part, self.get(cell)) if guard else part)
+            if guard:
+                self._guarded[cell] = guard, part
 
     def resized(self, value: Value, bits: int, signed: bool) -> Value:
         """Truncate, or extend by sign or zeros, to ``bits`` per lane."""

@@ -264,8 +264,11 @@ class Body:
         return self.values.mask if held is None else held.bitcast(I32) & self.values.mask
 
     def _compute(self, instruction: Instruction, pc: int) -> list[Value]:
-        values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
-        context = _Context(self.values, self.guard(instruction, pc))
+        guard, (row, _) = self.guard(instruction, pc), opcodes.resolve(instruction)
+        alone = not row.lanes and not any(cell.is_uniform for cell in self.compiler.storage.written[pc])
+        with self.values.under(guard if alone else None):
+            values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
+        context = _Context(self.values, guard)
         return [
             Value(self.code, result) for result in instructions.emit(context, instruction, [v.llvm for v in values])
         ]
@@ -274,7 +277,9 @@ class Body:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
         if polls(instruction, self.compiler.is_cooperative):
             set_slot(self.launch, Slot.YIELD, self.code.const(I64, 1))
-        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+        lanes = self.lanes_of_guard(instruction, pc)
+        with self.values.under(self.guard(instruction, pc)):
+            return access.emit(self._sources(instruction, pc), lanes)
 
     def _asynchronous(self, instruction: Instruction, pc: int) -> list[Value]:
         access = AsynchronousInstruction(self.values, self.compiler.sites, instruction, pc)

@@ -118,9 +118,11 @@ def _memory(body: Body, instruction: Instruction, pc: int) -> None:
         set_slot(body.launch, Slot.YIELD, body.code.const(I64, 1))
     high = body.compiler.kernel.machine_code >= "sm_90"
     access = MachineAccess(body.values, body.compiler.sites, instruction, pc, target[1] if target else (), high)
-    results = access.perform(sources(body, instruction, pc), body.lanes_of_guard(instruction, pc))
+    lanes, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
+    with body.values.under(guard):
+        results = access.perform(sources(body, instruction, pc), lanes)
     if target and results:
-        write(body, target, results, body.guard(instruction, pc), form.type.is_signed)
+        write(body, target, results, guard, form.type.is_signed)
 
 
 def _texture(body: Body, instruction: Instruction, pc: int) -> None:

@@ -250,14 +250,25 @@ class Code:
 
     def choose(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
         """The value of one of two pieces of code, of which only one is executed; ``then`` is likely."""
+        (value,) = self.choose_several(condition, lambda: [then()], lambda: [otherwise()])
+        return value
+
+    def choose_several(
+        self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """The same for pieces of code with several values, as many in each."""
         values, blocks = [], []
         with self.builder.if_else(condition.llvm, likely=True) as branches:
             for branch, emit in zip(branches, (then, otherwise), strict=True):
                 with branch:
                     values.append(emit())
                     blocks.append(self.builder.block)
-        joined = self.builder.phi(values[0].type)
-        for value, block in zip(values, blocks, strict=True):
+        return [self._joined(alternatives, blocks) for alternatives in zip(*values, strict=True)]
+
+    def _joined(self, alternatives: Sequence[Value], blocks: Sequence[Any]) -> Value:
+        """The value that comes from one of several blocks."""
+        joined = self.builder.phi(alternatives[0].type)
+        for value, block in zip(alternatives, blocks, strict=True):
             joined.add_incoming(value.llvm, block)
         return Value(self, joined)
 
