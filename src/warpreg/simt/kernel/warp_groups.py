@@ -140,12 +140,14 @@ class Groups(WarpState):
 
     def free(self, barrier: Value, lanes: Value) -> None:
         """Let waiting lanes go on."""
-        place, blocked = self.waiting(barrier), self.record + Warp.BLOCKED
-        rest = place.load(I32) & ~lanes
-        place.store(rest)
-        bit = (rest == 0).zext(I32) << barrier
-        blocked.store(blocked.load(I32) & ~bit)
+        self.leave_waiting(barrier, self.waiting(barrier).load(I32) & ~lanes)
         self.put_groups(lanes, self.words(Warp.PLACES), after=True)
+
+    def leave_waiting(self, barrier: Value, lanes: Value) -> None:
+        """Let only these lanes wait at a convergence barrier."""
+        self.waiting(barrier).store(lanes)
+        blocked, bit = self.record + Warp.BLOCKED, (lanes == 0).zext(I32) << barrier
+        blocked.store(blocked.load(I32) & ~bit)
 
     def free_complete(self) -> None:
         """Let those go on that wait for no lane any more."""
@@ -268,8 +270,30 @@ def _changed(state: Groups) -> None:
 def _converge(state: Groups) -> None:
     """Wait at a convergence barrier."""
     barrier, lanes = (state.row(state.running.block) + BlockField.RECONVERGENCE).load(I32), state.running.lanes
+    _meet(state, barrier, lanes)
     state.wait(barrier, lanes)
     _after_wait(state, lambda: state.free_wanted(barrier, state.members(barrier)))
+
+
+def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
+    """The usual cases of a convergence barrier, in which the whole group waits and takes part with the same lanes: not
+    all of these have come, or all have, and they wait at the end of the same block."""
+    code, block, members = state.code, state.running.block, state.members(barrier)
+    first = code.intrinsic("llvm.cttz.i32", I32, [lanes, code.const(I1, 1)]).zext(I64)
+    wanted = (state.record + Warp.MASKS + barrier.zext(I64) * 128 + first * 4).load(I32)
+    alike = (members == wanted.splat()).bitcast(I32)
+    with code.if_((lanes == state.mask.get()) & ((lanes & ~alike) == 0) & (lanes != 0), likely=True):
+        waiting = state.waiting(barrier).load(I32)
+        group = alike & (waiting | lanes)
+        with code.if_((wanted & state.alive.get() & ~group) != 0):
+            state.wait(barrier, lanes)
+            state.go_on()
+        elsewhere = group & ~lanes & (state.words(Warp.PLACES) != block.splat()).bitcast(I32)
+        with code.if_(elsewhere == 0, likely=True):
+            state.leave_waiting(barrier, waiting & ~group)
+            state.mask.set(group)
+            state.block.set(state.fall(block))
+            state.go_on()
 
 
 def _sync(state: Groups) -> None:

@@ -17,7 +17,7 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
 from warpreg.simt.memory.prefetch import prefetch
 from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
@@ -123,13 +123,17 @@ class _Lanes:
 
     @staticmethod
     def examined(code: Code, numbers: Value, step: int, mask: Value) -> _Lanes:
-        """Whether all lanes are active, and equal or in steps of ``step``."""
-        first = numbers.lane(0)
-        row = numbers.lane(1) != first
-        ramp = code.const(numbers.type, [step * lane for lane in range(LANES)])
-        expected = first.splat() + (ramp & row.sext(numbers.type.element).splat())
-        alike = (numbers == expected).bitcast(I32) == FULL
-        return _Lanes(first, alike & (mask == FULL), row)
+        """Whether all lanes are active, and equal or in steps of ``step``; some lanes are not examined."""
+        absent, none = code.const(I1, 0), code.const(numbers.type.element, 0)
+
+        def examine() -> list[Value]:
+            first = numbers.lane(0)
+            row = numbers.lane(1) != first
+            ramp = code.const(numbers.type, [step * lane for lane in range(LANES)])
+            expected = first.splat() + (ramp & row.sext(numbers.type.element).splat())
+            return [first, (numbers == expected).bitcast(I32) == FULL, row]
+
+        return _Lanes(*code.choose_several(mask == FULL, examine, lambda: [none, absent, absent]))
 
 
 @dataclass(frozen=True)
