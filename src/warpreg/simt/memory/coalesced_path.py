@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
@@ -36,6 +36,7 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
     """The pcs of loads and stores with a fast path: those that share an address register first, within the budget."""
     shared: list[int] = []
     alone: list[int] = []
+    apart = in_regions(kernel) if kernel.machine_code else frozenset()
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         by_register: dict[str, list[int]] = {}
         for pc, instruction in enumerate(block.instructions, first):
@@ -43,8 +44,28 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
             if register:
                 by_register.setdefault(register, []).append(pc)
         for pcs in by_register.values():
-            (shared if len(pcs) > 1 else alone).extend(pcs)
+            if len(pcs) > 1:
+                shared.extend(pcs)
+            elif block.index not in apart:
+                alone.extend(pcs)
     return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
+
+
+def in_regions(kernel):
+    entry = {0: frozenset()}
+    pending = [0]
+    while pending:
+        index = pending.pop()
+        now = set(entry[index])
+        for i in kernel.blocks[index].instructions:
+            if i.opcode in ("BSSY", "BSYNC"):
+                b = next(r.index for o in i.operands for r in registers_of(o) if r.is_convergence_barrier)
+                (now.add if i.opcode == "BSSY" else now.discard)(b)
+        for s in kernel.blocks[index].successors:
+            if s not in entry or not now <= entry[s]:
+                entry[s] = entry.get(s, frozenset()) | now
+                pending.append(s)
+    return frozenset(b for b, open_ in entry.items() if open_)
 
 
 def few_guards(kernel: Kernel) -> bool:
