@@ -18,8 +18,7 @@ from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.llvm.select_workaround import fenced
+from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
 
 UNIFORM_SPECIALS = {
     "%ntid.x": Slot.NTID_X,
@@ -94,13 +93,6 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%lanemask_gt": lambda lane: ~((2 << lane) - 1) & 0xFFFFFFFF,
     "%lanemask_ge": lambda lane: ~((1 << lane) - 1) & 0xFFFFFFFF,
 }
-
-
-def _apart(loaded: Value) -> Value:
-    """A vector from memory that LLVM does not fold with a select and a store into a masked store, which is very slow on
-    some processors without AVX-512.
-    """
-    return Value(loaded.code, fenced(loaded.code.builder, loaded.llvm))
 
 
 class BlockValues:
@@ -214,7 +206,7 @@ class BlockValues:
                         address.store(value, align=64)
                 with some_lanes:
                     for address, value in vectors:
-                        address.store(self.active.select(value, _apart(address.load(value.type, align=64))), align=64)
+                        address.store(self.active.select(value, apart(address.load(value.type, align=64))), align=64)
 
     def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
         """A register as ``bits`` per lane, from one cell or several 32-bit cells, lowest word first."""

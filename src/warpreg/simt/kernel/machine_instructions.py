@@ -18,7 +18,7 @@ from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, apart, lanes_of
 from warpreg.simt.memory.bulk_copy import Transfer
 from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
 from warpreg.simt.memory.instructions import MemoryAccess
@@ -224,7 +224,7 @@ def _members(body: Body, barrier: int) -> Value:
 def _note(body: Body, barrier: int, lanes: Value, members: Value) -> None:
     """Change what some lanes (i32) take part in."""
     place = _members(body, barrier)
-    kept = lanes.bitcast(MASK).select(members, place.load(members.type, align=4))
+    kept = lanes.bitcast(MASK).select(members, apart(place.load(members.type, align=4)))
     place.store(kept, align=4)
 
 

@@ -38,7 +38,7 @@ from warpreg.simt.block.records import (
 from warpreg.simt.kernel import warp_steps
 from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, define_leave
-from warpreg.simt.llvm.emitter import I1, I32, I64, Value, lanes_of
+from warpreg.simt.llvm.emitter import I1, I32, I64, Value, apart, lanes_of
 
 GROUP_TURN = 1000
 """Warp-instructions of a turn in which the lanes of the warp have parted."""
@@ -92,13 +92,17 @@ class Groups(WarpState):
         """The address of the lanes that wait at a convergence barrier."""
         return self.record + Warp.WAITING + barrier.zext(I64) * 4
 
+    def place(self, barrier: Value) -> Value:
+        """The address of the block at whose end lanes wait at a convergence barrier."""
+        return self.record + Warp.PLACE + barrier.zext(I64) * 4
+
     def words(self, field: Warp) -> Value:
         """A field of one word for each lane."""
         return (self.record + field).load(WORDS, align=4)
 
     def keep(self, field: Warp, lanes: Value, words: Value) -> None:
         """Replace the words of some lanes."""
-        kept = lanes.bitcast(lanes_of(I1)).select(words, self.words(field))
+        kept = lanes.bitcast(lanes_of(I1)).select(words, apart(self.words(field)))
         (self.record + field).store(kept, align=4)
 
     def fall(self, block: Value) -> Value:
@@ -130,8 +134,10 @@ class Groups(WarpState):
     def wait(self, barrier: Value, lanes: Value) -> None:
         """Let lanes wait at a convergence barrier, or in WARPSYNC; the others go on behind the block."""
         block = self.running.block
-        place = self.waiting(barrier)
-        place.store(place.load(I32) | lanes)
+        address, place = self.waiting(barrier), self.place(barrier)
+        waiting, common = address.load(I32), place.load(I32)
+        place.store(((waiting == 0) | (common == block)).select(block, self.code.const(I32, NO_BLOCK)))
+        address.store(waiting | lanes)
         self.keep(Warp.PLACES, lanes, block.splat())
         blocked = self.record + Warp.BLOCKED
         blocked.store(blocked.load(I32) | (self.code.const(I32, 1) << barrier))
@@ -288,8 +294,7 @@ def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
         with code.if_((wanted & state.alive.get() & ~group) != 0):
             state.wait(barrier, lanes)
             state.go_on()
-        elsewhere = group & ~lanes & (state.words(Warp.PLACES) != block.splat()).bitcast(I32)
-        with code.if_(elsewhere == 0, likely=True):
+        with code.if_(((group & ~lanes) == 0) | (state.place(barrier).load(I32) == block), likely=True):
             state.leave_waiting(barrier, waiting & ~group)
             state.mask.set(group)
             state.block.set(state.fall(block))

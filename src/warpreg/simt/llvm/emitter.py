@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.select_workaround import select
+from warpreg.simt.llvm.select_workaround import fenced, select
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 POINTER = I8.as_pointer()
@@ -156,6 +156,13 @@ class Value:
     def store(self, value: Value, align: int = 0) -> None:
         """Write ``value`` at this address."""
         self.code.builder.store(value.llvm, self.code.pointer(self, value.type), align=align or None)
+
+
+def apart(loaded: Value) -> Value:
+    """A vector from memory that LLVM does not fold with a select and a store into a masked store: these are very slow
+    on some processors without AVX-512, and a load does not get its value from one that has not reached the cache.
+    """
+    return Value(loaded.code, fenced(loaded.code.builder, loaded.llvm))
 
 
 class Variable:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.analysis.convergence import parted_blocks
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
@@ -33,10 +34,13 @@ many of them."""
 
 
 def worthwhile(kernel: Kernel) -> frozenset[int]:
-    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget."""
+    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget.
+
+    Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.
+    """
     shared: list[int] = []
     alone: list[int] = []
-    apart = in_regions(kernel) if kernel.machine_code else frozenset()
+    parted = parted_blocks(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         by_register: dict[str, list[int]] = {}
         for pc, instruction in enumerate(block.instructions, first):
@@ -44,28 +48,10 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
             if register:
                 by_register.setdefault(register, []).append(pc)
         for pcs in by_register.values():
-            if len(pcs) > 1:
-                shared.extend(pcs)
-            elif block.index not in apart:
-                alone.extend(pcs)
-    return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
-
-
-def in_regions(kernel):
-    entry = {0: frozenset()}
-    pending = [0]
-    while pending:
-        index = pending.pop()
-        now = set(entry[index])
-        for i in kernel.blocks[index].instructions:
-            if i.opcode in ("BSSY", "BSYNC"):
-                b = next(r.index for o in i.operands for r in registers_of(o) if r.is_convergence_barrier)
-                (now.add if i.opcode == "BSSY" else now.discard)(b)
-        for s in kernel.blocks[index].successors:
-            if s not in entry or not now <= entry[s]:
-                entry[s] = entry.get(s, frozenset()) | now
-                pending.append(s)
-    return frozenset(b for b, open_ in entry.items() if open_)
+            (shared if len(pcs) > 1 else alone).extend(pcs)
+    few = alone if len(alone) <= FEW else []
+    away = {pc for block in parted for pc in range(kernel.first_pcs()[block], kernel.first_pcs()[block + 1])}
+    return frozenset(shared[:MOST] + [pc for pc in few if pc not in away])
 
 
 def few_guards(kernel: Kernel) -> bool:
