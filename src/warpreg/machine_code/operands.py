@@ -64,8 +64,8 @@ def split(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=KEPT)
 def parse(text: str) -> tuple[Parsed, bool]:
-    """An operand, and whether it has ``.reuse``, one object for equal texts.  Registers have 32 bits, or 64 in an address with ``.64``; numbers
-    with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
+    """An operand, and whether it has ``.reuse``, one object for equal texts.  Registers have 32 bits, or 64 in an
+    address with ``.64``; numbers with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
     """
     reuse = REUSE in text
     return _parsed(text.replace(REUSE, "").strip()), reuse
