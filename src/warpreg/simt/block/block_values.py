@@ -115,6 +115,7 @@ class BlockValues:
         self._values: dict[Cell, Value] = {}
         self._guarded: dict[Cell, tuple[Value, Value]] = {}
         self._guard: Value | None = None
+        self._scalars: dict[Cell, Value] = {}
         self._wholes: dict[tuple[Cell, ...], tuple[Value, list[Value]]] = {}
         self._places: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
@@ -162,16 +163,51 @@ class BlockValues:
     def assume(self, cell: Cell, value: Value) -> None:
         """Take this for the value that memory holds."""
         self._values[cell] = value
+        self._scalars.pop(cell, None)
 
     def set(self, cell: Cell, value: Value) -> None:
         """Set the value of a cell; inactive lanes are undefined until ``flush``."""
         self._values[cell] = value
         self._dirty[cell] = None
         self._guarded.pop(cell, None)
+        self._scalars.pop(cell, None)
+
+    def scalar(self, cell: Cell) -> Value:
+        """The value of a uniform cell, which all lanes hold."""
+        if cell not in self._scalars:
+            is_new = cell not in self._values and cell.bits > 1
+            self._scalars[cell] = self._load_scalar(cell) if is_new else self.get(cell).lane(0)
+        return self._scalars[cell]
+
+    def set_scalar(self, cell: Cell, scalar: Value) -> None:
+        """Set the value of a uniform cell."""
+        self.set(cell, scalar.sext(I32).bitcast(MASK) if cell.bits == 1 else scalar.splat())
+        self._scalars[cell] = scalar
+
+    def scalar_register(self, cells: tuple[Cell, ...]) -> Value:
+        """A uniform register as one number."""
+        words = [self.scalar(cell) for cell in dict.fromkeys(cells)]
+        if len(words) == 1:
+            return words[0]
+        wide = ir.IntType(32 * len(words))
+        whole = words[0].zext(wide)
+        for position, word in enumerate(words[1:], 1):
+            whole = whole | (word.zext(wide) << 32 * position)
+        return whole
+
+    def resized_scalar(self, value: Value, bits: int) -> Value:
+        """Truncate, or extend by zeros, to ``bits``."""
+        type_ = ir.IntType(bits)
+        return value.trunc(type_) if value.type.width > bits else value.zext(type_)
+
+    def _load_scalar(self, cell: Cell) -> Value:
+        return self._place(cell).load(ir.IntType(cell.bits), align=cell.bits // 8)
 
     def _load(self, cell: Cell) -> Value:
         if cell.bits == 1:
             return self._place(cell).load(I32, align=4).bitcast(MASK)
+        if cell.is_uniform:
+            return self.scalar(cell).splat()
         return self._place(cell).load(lanes_of(ir.IntType(cell.bits)), align=64)
 
     def _place(self, cell: Cell) -> Value:
@@ -183,7 +219,7 @@ class BlockValues:
     def flush(self, kept: frozenset[Cell]) -> None:
         """Store the written cells that are in ``kept``; inactive lanes keep their value in memory.
 
-        With all lanes active, and in a uniform cell, the value is stored as it is.
+        With all lanes active, and in a uniform cell, the value is stored as it is; a uniform cell has one number.
         """
         vectors = []
         for cell in self._dirty:
@@ -192,8 +228,8 @@ class BlockValues:
                 if cell in self.blind:
                     value = Value(self.code, nans.bare(value.llvm))
                 if cell.is_uniform:
-                    stored = value.bitcast(I32) if cell.bits == 1 else value
-                    address.store(stored, align=4 if cell.bits == 1 else 64)
+                    stored = value.bitcast(I32) if cell.bits == 1 else self.scalar(cell)
+                    address.store(stored, align=max(cell.bits, 32) // 8)
                 elif cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)

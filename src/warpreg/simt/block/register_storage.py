@@ -28,7 +28,8 @@ THREAD_INDEX_BYTES = 3 * 128
 class Cell:
     """``bits`` per lane (1 for predicates) at byte ``offset`` of the warp's register memory.
 
-    ``is_uniform``: it belongs to the warp, so that all lanes hold the same value, active or not."""
+    ``is_uniform``: it belongs to the warp, so that all lanes hold the same value, active or not, which is stored
+    once."""
 
     offset: int
     bits: int
@@ -135,7 +136,7 @@ class _Allocator:
     def _cell(self, web: tuple[int, ...], bits: int, uniform: bool) -> Cell:
         if web not in self.cells:
             self.cells[web] = Cell(self.end, bits, uniform)
-            self.end += PREDICATE_BYTES if bits == 1 else max(64, 4 * bits)
+            self.end += PREDICATE_BYTES if bits == 1 or uniform else max(64, 4 * bits)
         return self.cells[web]
 
 

@@ -29,7 +29,7 @@ from warpreg.simt.block.running import Running
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
-from warpreg.simt.kernel import machine_instructions
+from warpreg.simt.kernel import machine_instructions, uniform_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
@@ -239,6 +239,8 @@ class Body:
         elif opcode == "call":
             call = Call.read(instruction)
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
+        elif self.compiler.kernel.machine_code and uniform_instructions.is_uniform(self, instruction, pc):
+            uniform_instructions.emit(self, instruction, pc)
         elif opcode not in NOTHING and opcode not in BARRIERS:
             self._write(instruction, pc, self._compute(instruction, pc))
 

@@ -15,6 +15,7 @@ from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
 from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.kernel import uniform_instructions
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm import text as ir
@@ -154,11 +155,15 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     (operand, rows), *_ = given = sources(body, instruction, pc)
     if not isinstance(operand, ConstantBank):
         result = value(body, given[0], type_, instruction)
-    elif operand.index is None and type_ is B64:
-        low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
-        result = (low.zext(I64) | (high.zext(I64) << 32)).splat()
     elif operand.index is None:
-        result = body.values.bank(operand, type_, instruction).splat()
+        scalar = _bank_scalar(body, operand, type_, instruction)
+        cells = (*written[-1][1], *body.compiler.storage.read[pc])
+        if not body.widths and all(cell.is_uniform for cell in cells):
+            whole = ir.IntType(uniform_instructions.bits_of(written[-1][1]))
+            wide = scalar.sext(whole) if type_.is_signed else scalar.zext(whole)
+            uniform_instructions.write(body, written[-1][1], wide, body.guard(instruction, pc))
+            return
+        result = scalar.splat()
     else:
         compiler = body.compiler
         bank = BankAccess(
@@ -166,6 +171,14 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
         )
         result = bank.word(operand, rows[0], type_)
     write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
+
+
+def _bank_scalar(body: Body, operand: ConstantBank, type_: Type, instruction: Instruction) -> Value:
+    """What a constant bank holds at a known place."""
+    if type_ is not B64:
+        return body.values.bank(operand, type_, instruction)
+    low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
+    return low.zext(I64) | (high.zext(I64) << 32)
 
 
 def _branch(body: Body, instruction: Instruction, pc: int) -> None:
