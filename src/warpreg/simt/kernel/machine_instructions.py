@@ -278,8 +278,7 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
     body.taken = body.lanes_of_guard(instruction, pc)
     given = sources(body, instruction, pc)
     numbers = [s for s in given if not _is_predicate(s)]
-    first = body.first(body.taken)
-    values = [value(body, s, U32, instruction).lane(first).zext(I64) for s in numbers] or [body.code.const(I64, 0)]
+    values = [_of_first_lane(body, s, instruction) for s in numbers] or [body.code.const(I64, 0)]
     arrives = "ARV" in instruction.modifiers
     set_slot(body.launch, Slot.BARRIER, values[0] | (1 << 32) if arrives else values[0])
     threads = values[1] if len(values) > 1 else body.code.const(I64, 0)
@@ -293,6 +292,13 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
             field = body.launch + (values[0] & 15) * 8 + slots * 8
             count = body.code.intrinsic("llvm.ctpop.i32", I32, [lanes])
             field.store(field.load(I64) + count.zext(I64))
+
+
+def _of_first_lane(body: Body, source: tuple[Operand, Rows], instruction: Instruction) -> Value:
+    """The number (i64) that the first lane at a barrier has in a source."""
+    if isinstance(source[0], Immediate):
+        return body.code.const(I64, source[0].value)
+    return value(body, source, U32, instruction).lane(body.first(body.taken)).zext(I64)
 
 
 def _is_predicate(source: tuple[Operand, Rows]) -> bool:

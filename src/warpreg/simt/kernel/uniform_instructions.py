@@ -109,5 +109,3 @@ def write(body: Body, cells: tuple[Cell, ...], result: Value, guard: Value | Non
             held = guard.lane(0)
             part = Value(body.code, body.code.builder.select(held.llvm, part.llvm, values.scalar(cell).llvm))
         values.set_scalar(cell, part)
-
-
