@@ -35,8 +35,11 @@ test-all: $(VENV)/.installed-dev ## run the tests on each supported Python that 
 packages: $(VENV)/.installed-dev ## build wheel and sdist, and try both on each supported Python that is installed
 	$(BIN)/nox -s package
 
-bench: $(VENV)/.installed-core ## measure the speed of this machine; takes five minutes
+bench: $(VENV)/.installed-core ## measure the speed of this machine; takes six minutes
 	@for part in spine timing replay placement; do $(BIN)/warpreg bench $$part $(ARGS) || exit 1; done
+	@if $(BIN)/python -c 'from warpreg.machine_code.tools import find_tool as f; f("ptxas"), f("nvdisasm")' 2>/dev/null; then \
+	  for code in sm_80 sm_90; do $(BIN)/warpreg bench spine --code $$code $(ARGS) || exit 1; done; \
+	else echo "make: machine code is not measured: ptxas comes with the cuda extra"; fi
 
 lint: $(VENV)/.installed-dev ## check style, types and import rules
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from warpreg.analysis.accesses import members
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.liveness import Liveness, liveness
+from warpreg.analysis.subroutines import Subroutine, subroutines
 from warpreg.ir.kernel import Kernel
 
 
@@ -40,14 +41,33 @@ class Values:
 @cached_analysis
 def values(kernel: Kernel) -> Values:
     """The values of a kernel, numbered by first definition or read in pc order."""
+    return _values(kernel, ())
+
+
+@cached_analysis
+def values_by_call(kernel: Kernel) -> Values:
+    """The same, but what a call of a subroutine leaves untouched does not reach the other calls of it."""
+    return _values(kernel, subroutines(kernel))
+
+
+def _values(kernel: Kernel, called: tuple[Subroutine, ...]) -> Values:
     live = liveness(kernel)
     webs = _Webs(live)
     ends = [webs.walk(block.index) for block in kernel.blocks]
-    flow = control_flow(kernel)
-    for block, successors in enumerate(flow.successors):
+
+    def join(block: int, successor: int, cells: int) -> None:
+        for cell in members(live.live_in[successor] & cells):
+            webs.join(webs.at_start(successor, cell), ends[block].get(cell) or webs.at_start(block, cell))
+
+    entries = {(call, one.entry): one.accesses for one in called for call in one.calls}
+    returns = {(block, call + 1): one.accesses for one in called for call in one.calls for block in one.returns}
+    passed = entries | returns
+    for block, successors in enumerate(control_flow(kernel).successors):
         for successor in successors:
-            for cell in members(live.live_in[successor]):
-                webs.join(webs.at_start(successor, cell), ends[block].get(cell) or webs.at_start(block, cell))
+            join(block, successor, passed.get((block, successor), -1))
+    for one in called:
+        for call in one.calls:
+            join(call, call + 1, ~one.accesses)
     return webs.result()
 
 

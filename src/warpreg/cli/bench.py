@@ -13,6 +13,7 @@ from warpreg.cli import bench_gpu, output
 from warpreg.cli.compile_options import address_option
 from warpreg.cli.options import SIZES, json_option
 from warpreg.ir.errors import UnknownNameError
+from warpreg.machine_code.assembler import ARCHITECTURES
 
 UNITS = {
     "functional_mwi_s_geomean": "M warp-instructions/s, path recorded, geometric mean",
@@ -63,11 +64,36 @@ def _spine(size: str, as_json: bool) -> None:
 
     with output.steps() as progress:
         measured = spine(size, progress.begin)
+    _print_spine(measured, UNITS, as_json)
+
+
+CODE_UNITS = {
+    "functional_mwi_s_geomean": "M warp-instructions/s of machine code, path recorded, geometric mean",
+    "functional_mwi_s_min": "the same, slowest workload",
+    "ptx_mwi_s_geomean": "M warp-instructions/s of PTX, path recorded, geometric mean",
+    "rate_ratio_geomean": "warp-instructions/s of PTX / of machine code, geometric mean",
+    "rate_ratio_max": "the same, worst workload",
+    "time_ratio_geomean": "time of machine code / of PTX, geometric mean",
+    "time_ratio_max": "the same, worst workload",
+    "lifted_instructions_s": "instructions/s from listings to kernels",
+}
+
+
+def _machine_code(architecture: str, size: str, as_json: bool) -> None:
+    from warpreg.experiments.bench.machine_code import machine_code
+
+    with output.steps() as progress:
+        measured = machine_code(architecture, size, progress.begin)
+    _print_spine(measured, CODE_UNITS, as_json)
+
+
+def _print_spine(measured: Mapping[str, Any], units: Mapping[str, str], as_json: bool) -> None:
+    """Print the figures, the workloads and the machine."""
     if as_json:
         output.print_json(measured)
         return
     workloads = measured["workloads"]
-    output.print_tables([_figures(measured, UNITS), output.table(workloads, list(workloads[0]), "Workloads")])
+    output.print_tables([_figures(measured, units), output.table(workloads, list(workloads[0]), "Workloads")])
     machine = measured["machine"]
     output.console().print(
         f"\n{machine['cpu']} ({machine['architecture']}, {machine['vector_bits']}-bit vectors),"
@@ -290,6 +316,11 @@ class Bench(click.Command):
     type=click.Choice(("256", "512")),
     help="For spine: use vectors of at most this width, and no instruction for wider ones, in compiled kernels.",
 )
+@click.option(
+    "--code",
+    type=click.Choice(ARCHITECTURES),
+    help="For spine: compare the machine code that ptxas makes for this architecture with PTX.",
+)
 @address_option
 @json_option
 def command(
@@ -298,13 +329,15 @@ def command(
     folder: Path | None,
     cycles: Path | None,
     vector_bits: str | None,
+    code: str | None,
     address_bits: int,
     as_json: bool,
 ) -> None:
     """Run a benchmark of Warpreg on this machine.
 
     \b
-    spine      speed of running, compiling, replaying and parsing; medians of five; takes minutes
+    spine      speed of running, compiling, replaying and parsing; medians of five; takes minutes;
+               with --code, of machine code beside PTX, and of lifting it; requires the cuda extra
     timing     speed of the timing core
     traces     speed of reading hardware traces
     replay     speed of replaying each cache design
@@ -324,6 +357,8 @@ def command(
         if suite != "spine":
             raise click.UsageError("--vector-bits requires 'warpreg bench spine'")
         _use_vectors(vector_bits)
+    if code is not None and suite != "spine":
+        raise click.UsageError("--code requires 'warpreg bench spine'")
     if suite == COMPILER:
         _compiler(folder, address_bits, as_json)
         return
@@ -331,7 +366,9 @@ def command(
         raise click.UsageError(str(UnknownNameError("benchmark", suite, (*SUITES, RUNS, COMPILER))))
     if folder is not None or address_bits != 64:
         raise click.UsageError("--ptx and --address-bits require 'warpreg bench compiler'")
-    if suite == RUNS:
+    if code is not None:
+        _machine_code(code, size, as_json)
+    elif suite == RUNS:
         _accelsim_runs(cycles, as_json)
     else:
         SUITES[suite](size, as_json)

@@ -24,6 +24,8 @@ from warpreg.ir.types import TYPES, Type
 from warpreg.machine_code.operands import ZERO, Parsed, Text
 
 TRUTH = {"PT": Immediate(1), "!PT": Immediate(0)}
+UNTYPED = {bits: TYPES[f"b{bits}"] for bits in (32, 64, 128)}
+TRUE, NOWHERE = Text("PT"), Sink()
 HALVES = ("f16x2", "bf16x2")
 SIGN_BITS = {"f16x2": 0x80008000, "bf16x2": 0x80008000, "f32": 1 << 31, "f64": 1 << 63}
 Taken = list[tuple[Parsed, OperandSlot]]
@@ -102,22 +104,22 @@ def _destination(results: Sequence[Operand]) -> Operand:
 
 
 def _result(operand: Parsed, slot: OperandSlot) -> Operand:
-    if operand in (ZERO, slot.default, Text("PT")):
-        return Sink()
     if isinstance(operand, Register) and isinstance(slot.kind, Type):
         return _wide(operand, slot.kind)
+    if operand in (ZERO, slot.default, TRUE):
+        return NOWHERE
     if operand == Text("PR"):
         return Special("PR")
     raise ValueError(f"'{operand}' is no destination")
 
 
 def _source(operand: Parsed, slot: OperandSlot) -> Operand:
+    if isinstance(operand, (Register, ConstantBank)) and isinstance(slot.kind, Type):
+        return _wide(operand, slot.kind)
     if isinstance(operand, Text):
         return TRUTH.get(operand.word) or Special(operand.word)
     if not isinstance(slot.kind, Type):
         return operand
-    if isinstance(operand, (Register, ConstantBank)):
-        return _wide(operand, slot.kind)
     if isinstance(operand, Modified):
         return _modified(operand, slot.kind)
     return _constant(operand, slot.kind) if isinstance(operand, Immediate) else operand
@@ -125,10 +127,12 @@ def _source(operand: Parsed, slot: OperandSlot) -> Operand:
 
 def _wide(operand: Register | ConstantBank, type_: Type) -> Register | ConstantBank:
     """A register or word of a bank in the width of its slot, untyped."""
-    untyped = TYPES[f"b{max(32, type_.bits)}"]
+    untyped = UNTYPED[max(32, type_.bits)]
+    if operand.type is untyped:
+        return operand
     if isinstance(operand, ConstantBank):
         return replace(operand, type=untyped)
-    return operand if operand.is_predicate else replace(operand, type=untyped)
+    return operand if operand.is_predicate else Register(operand.name, untyped, operand.index)
 
 
 def _modified(operand: Modified, type_: Type) -> Operand:

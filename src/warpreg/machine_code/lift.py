@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import Location, UnsupportedError
-from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.instruction import Guard, Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel, Placement
-from warpreg.ir.opcodes.sass.pattern import operand_pattern
+from warpreg.ir.opcodes.sass.pattern import OperandPattern, operand_pattern
 from warpreg.ir.operands import (
     ConstantBank,
     Immediate,
@@ -38,6 +39,9 @@ LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
 
 PREDICATES = 7
+PLAIN = Register, Immediate, Sink
+"""Operands that stand for themselves."""
+
 NEVER = ("!PT", "!UPT")
 """Guards of instructions without effect."""
 
@@ -78,8 +82,8 @@ def lift(code: Code, source: Kernel) -> Kernel:
     lifter = _Lifter(code, numbers)
     lifted = tuple(lifter.block(number, span, listed) for number, span in enumerate(spans))
     first = code.record.parameter_base or PARAMETER_BASES.get(code.architecture, 0)
-    used = [r for block in lifted for i in block.instructions for r in (*i.defined, *i.used)]
-    words = [word for register in used for word in register.words]
+    used = _registers(lifted)
+    words = [register.words[-1] for register in used if register.words]
     uniform = [r.index + max(1, r.type.words) for r in used if r.is_uniform and not r.is_predicate]
     predicates = [r.index + 1 for r in used if r.is_predicate and not r.is_uniform]
     return replace(
@@ -100,6 +104,12 @@ def lift(code: Code, source: Kernel) -> Kernel:
         placements=lifter.placements(source, lifted),
         analyses={},
     )
+
+
+def _registers(lifted: Iterable[Block]) -> Iterable[Register]:
+    """The registers of some blocks, each one at least once."""
+    named = {id(o): o for block in lifted for i in block.instructions for o in i.operands if type(o) is not Immediate}
+    return {(r.name, r.type.bits): r for o in named.values() for r in registers_of(o)}.values()
 
 
 def _without_padding(listed: list[ListedInstruction]) -> list[ListedInstruction]:
@@ -176,28 +186,28 @@ class _Lifter:
         if one.guard in NEVER:
             nothing = replace(one, guard="", opcode="NOP", operands="")
             return self.instruction(nothing)
-        opcode, *modifiers = one.opcode.split(".")
-        pattern = operand_pattern(opcode, tuple(modifiers))
-        place = self.code.place(one)
+        opcode, modifiers, pattern, kinds = _form(one.opcode)
         location = Location(self.code.file, one.line)
         if pattern is None and opcode not in textures.OPCODES:
+            place = self.code.place(one)
             raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
             if pattern is None:
-                operands = textures.texture_operands(opcode, tuple(modifiers), listed)
+                operands = textures.texture_operands(opcode, modifiers, listed)
+                kinds = (None,) * len(operands)
             else:
                 operands, positions = canonical(pattern, listed, reused)
                 operands = wide_addresses(modifiers, operands)
         except ValueError as error:
-            raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
-        kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
-        resolved = tuple(self._resolved(operand, one, kind) for operand, kind in zip(operands, kinds, strict=True))
-        source = Location(*one.source) if one.source else None
-        return Instruction(
-            opcode, tuple(modifiers), resolved, _guard(one.guard), location, source, one.control, positions
+            raise MachineCodeError(f"{self.code.place(one)}: '{one.opcode} {one.operands}': {error}") from error
+        resolved = tuple(
+            operand if isinstance(operand, PLAIN) else self._resolved(operand, one, kind)
+            for operand, kind in zip(operands, kinds, strict=True)
         )
+        source = Location(*one.source) if one.source else None
+        return Instruction(opcode, modifiers, resolved, _guard(one.guard), location, source, one.control, positions)
 
     def _listed(self, opcode: str, one: ListedInstruction) -> tuple[list[Parsed], tuple[int, ...]]:
         """The operands as listed, and the positions of those with ``.reuse``."""
@@ -246,6 +256,16 @@ def _predicates(one: ListedInstruction) -> Vector:
     return Vector(tuple(Register(f"P{n}", PRED, n) if mask >> n & 1 else absent for n in range(PREDICATES)))
 
 
+@functools.lru_cache(maxsize=4096)
+def _form(text: str) -> tuple[str, tuple[str, ...], OperandPattern | None, tuple[Type | str | None, ...]]:
+    """Opcode, modifiers, pattern, and the kind of each operand's slot, the destination's not."""
+    opcode, *modifiers = text.split(".")
+    pattern = operand_pattern(opcode, tuple(modifiers))
+    kinds = (None, *(slot.kind for slot in pattern.sources)) if pattern else ()
+    return opcode, tuple(modifiers), pattern, kinds
+
+
+@functools.lru_cache(maxsize=64)
 def _guard(text: str) -> Guard | None:
     """``P0``, ``!UP1``; none for one that always holds."""
     if not text or text in ("PT", "UPT"):

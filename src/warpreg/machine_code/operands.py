@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from warpreg.ir.operands import (
 )
 from warpreg.ir.types import B32, B64, PRED
 
+KEPT = 1 << 16
+"""Operands whose text is not parsed again; a kernel has a few hundred different ones."""
+
+BRACKETS = re.compile(r"[\[({]")
 REUSE = ".reuse"
 ZERO = Immediate(0)
 SIGNED = re.compile(r"(-?)(\|?)(~?)([^|]*?)(\|?)((?:\.[A-Z]\w*)*)$")
@@ -46,6 +51,8 @@ Parsed = Operand | Text
 
 def split(text: str) -> list[str]:
     """The operands of an instruction, divided at commas outside of brackets and braces."""
+    if not BRACKETS.search(text):
+        return [part.strip() for part in text.split(",")] if text else []
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "[({") - (letter in "])}")
@@ -58,15 +65,16 @@ def split(text: str) -> list[str]:
 
 def operand_texts(opcode: str, text: str) -> list[str]:
     """The operands of an instruction; jump tables are dropped, and a register is parted from the target behind it."""
-    text = JUMP_TABLE.sub("", text)
     if opcode in ("RET", "BRX"):
+        text = JUMP_TABLE.sub("", text)
         text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
     return split(text)
 
 
+@functools.lru_cache(maxsize=KEPT)
 def parse(text: str) -> tuple[Parsed, bool]:
-    """An operand, and whether it has ``.reuse``.  Registers have 32 bits, or 64 in an address with ``.64``; numbers
-    with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
+    """An operand, and whether it has ``.reuse``, one object for equal texts.  Registers have 32 bits, or 64 in an
+    address with ``.64``; numbers with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
     """
     reuse = REUSE in text
     return _parsed(text.replace(REUSE, "").strip()), reuse

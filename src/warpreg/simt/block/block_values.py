@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
@@ -17,8 +18,7 @@ from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.llvm.select_workaround import fenced
+from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
 
 UNIFORM_SPECIALS = {
     "%ntid.x": Slot.NTID_X,
@@ -95,18 +95,15 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 }
 
 
-def _apart(loaded: Value) -> Value:
-    """A vector from memory that LLVM does not fold with a select and a store into a masked store, which is very slow on
-    some processors without AVX-512.
-    """
-    return Value(loaded.code, fenced(loaded.code.builder, loaded.llvm))
-
-
 class BlockValues:
     """Cells and operands of one basic block during its compilation.
 
     A cell is loaded at its first use and kept as an SSA value.  ``flush`` stores the live cells, for the active lanes
     only.  Those in ``blind`` may hold any NaN for another.
+
+    A cell that was written under a guard has two values: that of all lanes, and what was written, which is enough for
+    an instruction under the same guard (``under``).  It does not wait for the old value, and lanes for which the guard
+    does not hold have addresses like the others, which keeps rows of addresses whole.
     """
 
     def __init__(self, code: Code, symbols: dict[str, int], blind: frozenset[Cell] = frozenset()) -> None:
@@ -116,6 +113,10 @@ class BlockValues:
         self.launch, self.registers, self.mask = code.arguments[:3]
         self.active = self.mask.bitcast(MASK)
         self._values: dict[Cell, Value] = {}
+        self._guarded: dict[Cell, tuple[Value, Value]] = {}
+        self._guard: Value | None = None
+        self._scalars: dict[Cell, Value] = {}
+        self._wholes: dict[tuple[Cell, ...], tuple[Value, list[Value]]] = {}
         self._places: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
         self._fields: dict[Slot, Value] = {}
@@ -143,23 +144,70 @@ class BlockValues:
         return self._inverses[key][1]
 
     def get(self, cell: Cell) -> Value:
-        """The value of a cell in all lanes."""
+        """The value of a cell in all lanes; inside of `under`, in those for which the guard holds."""
+        guard, written = self._guarded.get(cell, (None, None))
+        if self._guard is not None and guard is not None and guard.llvm is self._guard.llvm:
+            assert written is not None
+            return written
         if cell not in self._values:
             self._values[cell] = self._load(cell)
         return self._values[cell]
 
+    @contextmanager
+    def under(self, guard: Value | None) -> Iterator[None]:
+        """Read cells for an instruction that nothing uses of the lanes for which its guard does not hold."""
+        self._guard = guard
+        yield
+        self._guard = None
+
     def assume(self, cell: Cell, value: Value) -> None:
         """Take this for the value that memory holds."""
         self._values[cell] = value
+        self._scalars.pop(cell, None)
 
     def set(self, cell: Cell, value: Value) -> None:
         """Set the value of a cell; inactive lanes are undefined until ``flush``."""
         self._values[cell] = value
         self._dirty[cell] = None
+        self._guarded.pop(cell, None)
+        self._scalars.pop(cell, None)
+
+    def scalar(self, cell: Cell) -> Value:
+        """The value of a uniform cell, which all lanes hold."""
+        if cell not in self._scalars:
+            is_new = cell not in self._values and cell.bits > 1
+            self._scalars[cell] = self._load_scalar(cell) if is_new else self.get(cell).lane(0)
+        return self._scalars[cell]
+
+    def set_scalar(self, cell: Cell, scalar: Value) -> None:
+        """Set the value of a uniform cell."""
+        self.set(cell, scalar.sext(I32).bitcast(MASK) if cell.bits == 1 else scalar.splat())
+        self._scalars[cell] = scalar
+
+    def scalar_register(self, cells: tuple[Cell, ...]) -> Value:
+        """A uniform register as one number."""
+        words = [self.scalar(cell) for cell in dict.fromkeys(cells)]
+        if len(words) == 1:
+            return words[0]
+        wide = ir.IntType(32 * len(words))
+        whole = words[0].zext(wide)
+        for position, word in enumerate(words[1:], 1):
+            whole = whole | (word.zext(wide) << 32 * position)
+        return whole
+
+    def resized_scalar(self, value: Value, bits: int) -> Value:
+        """Truncate, or extend by zeros, to ``bits``."""
+        type_ = ir.IntType(bits)
+        return value.trunc(type_) if value.type.width > bits else value.zext(type_)
+
+    def _load_scalar(self, cell: Cell) -> Value:
+        return self._place(cell).load(ir.IntType(cell.bits), align=cell.bits // 8)
 
     def _load(self, cell: Cell) -> Value:
         if cell.bits == 1:
             return self._place(cell).load(I32, align=4).bitcast(MASK)
+        if cell.is_uniform:
+            return self.scalar(cell).splat()
         return self._place(cell).load(lanes_of(ir.IntType(cell.bits)), align=64)
 
     def _place(self, cell: Cell) -> Value:
@@ -171,7 +219,7 @@ class BlockValues:
     def flush(self, kept: frozenset[Cell]) -> None:
         """Store the written cells that are in ``kept``; inactive lanes keep their value in memory.
 
-        With all lanes active, and in a uniform cell, the value is stored as it is.
+        With all lanes active, and in a uniform cell, the value is stored as it is; a uniform cell has one number.
         """
         vectors = []
         for cell in self._dirty:
@@ -180,8 +228,8 @@ class BlockValues:
                 if cell in self.blind:
                     value = Value(self.code, nans.bare(value.llvm))
                 if cell.is_uniform:
-                    stored = value.bitcast(I32) if cell.bits == 1 else value
-                    address.store(stored, align=4 if cell.bits == 1 else 64)
+                    stored = value.bitcast(I32) if cell.bits == 1 else self.scalar(cell)
+                    address.store(stored, align=max(cell.bits, 32) // 8)
                 elif cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
@@ -194,27 +242,37 @@ class BlockValues:
                         address.store(value, align=64)
                 with some_lanes:
                     for address, value in vectors:
-                        address.store(self.active.select(value, _apart(address.load(value.type, align=64))), align=64)
+                        address.store(self.active.select(value, apart(address.load(value.type, align=64))), align=64)
 
     def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
         """A register as ``bits`` per lane, from one cell or several 32-bit cells, lowest word first."""
-        whole = self.get(cells[0])
-        if len(set(cells)) > 1:
-            wide = lanes_of(ir.IntType(32 * len(cells)))
-            whole = whole.zext(wide)
-            for position, cell in enumerate(cells[1:], 1):
-                whole = whole | (self.get(cell).zext(wide) << 32 * position)
+        words = [self.get(cell) for cell in dict.fromkeys(cells)]
+        whole = words[0] if len(words) == 1 else self._whole(cells, words)
         return self.resized(whole, bits, signed=False)
+
+    def _whole(self, cells: tuple[Cell, ...], words: list[Value]) -> Value:
+        """The words of a register as one value; the one that was written or read last, if they are still its words."""
+        whole, parts = self._wholes.get(cells, (None, []))
+        if whole is None or any(one.llvm is not part.llvm for one, part in zip(words, parts, strict=True)):
+            wide = lanes_of(ir.IntType(32 * len(words)))
+            whole = words[0].zext(wide)
+            for position, word in enumerate(words[1:], 1):
+                whole = whole | (word.zext(wide) << 32 * position)
+            self._wholes[cells] = whole, words
+        return whole
 
     def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
         """Write a register; ``signed`` selects the extension of a narrow value, ``guard`` the lanes."""
         if len(set(cells)) > 1:
             value = self.resized(value, 32 * len(cells), signed)
             parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
+            self._wholes[cells] = value, parts
         else:
             parts = [self.resized(value, cells[0].bits, signed)]
         for cell, part in zip(dict.fromkeys(cells), parts, strict=True):
             self.set(cell, guard.select(part, self.get(cell)) if guard else part)
+            if guard:
+                self._guarded[cell] = guard, part
 
     def resized(self, value: Value, bits: int, signed: bool) -> Value:
         """Truncate, or extend by sign or zeros, to ``bits`` per lane."""

@@ -125,6 +125,7 @@ class Warp(enum.IntEnum):
     REDUCED = REDUCTION + 4  # number of results of BAR.RED so far
     RESULTS = REDUCTION + 8  # the last 8: threads whose predicate held, all threads, `Reduction`, unused
     READ = RESULTS + RESULT_BYTES * RESULT_ENTRIES  # by lane, the number of results that it has read
+    PLACE = READ + 128  # by convergence barrier, the block at whose end its lanes wait, NO_BLOCK if it is not the same
 
 
 WARP_SYNC = 16
@@ -144,7 +145,7 @@ STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
-WARP_BYTES = Warp.WAITING + 704
+WARP_BYTES = Warp.WAITING + 768
 
 
 class BlockField(enum.IntEnum):

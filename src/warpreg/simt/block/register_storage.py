@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
 from warpreg.analysis.liveness import liveness
-from warpreg.analysis.values import values
+from warpreg.analysis.values import Values, values_by_call
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
 
@@ -28,7 +28,8 @@ THREAD_INDEX_BYTES = 3 * 128
 class Cell:
     """``bits`` per lane (1 for predicates) at byte ``offset`` of the warp's register memory.
 
-    ``is_uniform``: it belongs to the warp, so that all lanes hold the same value, active or not."""
+    ``is_uniform``: it belongs to the warp, so that all lanes hold the same value, active or not, which is stored
+    once."""
 
     offset: int
     bits: int
@@ -67,16 +68,32 @@ class Storage:
 
 def assign(kernel: Kernel, contents: bool = False) -> Storage:
     """Cells for every value of the kernel, and, with ``contents``, for what each register holds."""
-    cells, webs = accesses(kernel).cells, values(kernel)
+    cells, webs = accesses(kernel).cells, values_by_call(kernel)
     instructions = list(kernel.instructions())
     written = [_grouped(i.defined, numbers, cells) for i, numbers in zip(instructions, webs.written, strict=True)]
     read = [_grouped(i.used, numbers, cells) for i, numbers in zip(instructions, webs.read, strict=True)]
     allocator = _Allocator(_always_paired([*written, *read]), bool(kernel.machine_code))
+    lasting = _lasting(kernel, webs)
+    for groups in (*written, *read):
+        allocator.place(group for group in groups if not lasting.isdisjoint(group[1]))
     placed = [(allocator.place(w), allocator.place(r)) for w, r in zip(written, read, strict=True)]
     end = (allocator.end + 63) // 64 * 64
     kept = _contents(kernel, end) if contents else {}
     size = sum(cell.bits // 8 * WARP for cell in set(kept.values()))
     return Storage(tuple(w for w, _ in placed), tuple(r for _, r in placed), end + size, kept, size)
+
+
+def _lasting(kernel: Kernel, webs: Values) -> frozenset[int]:
+    """The webs that several blocks access.  Their cells come first: the others are seldom stored, and between them a
+    warp's registers would take several times as many pages and lines of the host's caches."""
+    seen: set[int] = set()
+    several: set[int] = set()
+    for block in kernel.blocks:
+        pcs = accesses(kernel).block_pcs(block.index)
+        own = {web for pc in pcs for web in (*webs.written[pc], *webs.read[pc])}
+        several |= seen & own
+        seen |= own
+    return frozenset(several)
 
 
 def _contents(kernel: Kernel, first: int) -> dict[int, Cell]:
@@ -119,7 +136,7 @@ class _Allocator:
     def _cell(self, web: tuple[int, ...], bits: int, uniform: bool) -> Cell:
         if web not in self.cells:
             self.cells[web] = Cell(self.end, bits, uniform)
-            self.end += PREDICATE_BYTES if bits == 1 else max(64, 4 * bits)
+            self.end += PREDICATE_BYTES if bits == 1 or uniform else max(64, 4 * bits)
         return self.cells[web]
 
 

@@ -29,7 +29,7 @@ from warpreg.simt.block.running import Running
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
-from warpreg.simt.kernel import machine_instructions
+from warpreg.simt.kernel import machine_instructions, uniform_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
@@ -239,6 +239,8 @@ class Body:
         elif opcode == "call":
             call = Call.read(instruction)
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
+        elif self.compiler.kernel.machine_code and uniform_instructions.is_uniform(self, instruction, pc):
+            uniform_instructions.emit(self, instruction, pc)
         elif opcode not in NOTHING and opcode not in BARRIERS:
             self._write(instruction, pc, self._compute(instruction, pc))
 
@@ -264,8 +266,11 @@ class Body:
         return self.values.mask if held is None else held.bitcast(I32) & self.values.mask
 
     def _compute(self, instruction: Instruction, pc: int) -> list[Value]:
-        values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
-        context = _Context(self.values, self.guard(instruction, pc))
+        guard, (row, _) = self.guard(instruction, pc), opcodes.resolve(instruction)
+        alone = not row.lanes and not any(cell.is_uniform for cell in self.compiler.storage.written[pc])
+        with self.values.under(guard if alone else None):
+            values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
+        context = _Context(self.values, guard)
         return [
             Value(self.code, result) for result in instructions.emit(context, instruction, [v.llvm for v in values])
         ]
@@ -274,7 +279,9 @@ class Body:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
         if polls(instruction, self.compiler.is_cooperative):
             set_slot(self.launch, Slot.YIELD, self.code.const(I64, 1))
-        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+        lanes = self.lanes_of_guard(instruction, pc)
+        with self.values.under(self.guard(instruction, pc)):
+            return access.emit(self._sources(instruction, pc), lanes)
 
     def _asynchronous(self, instruction: Instruction, pc: int) -> list[Value]:
         access = AsynchronousInstruction(self.values, self.compiler.sites, instruction, pc)

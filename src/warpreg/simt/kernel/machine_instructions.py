@@ -15,10 +15,11 @@ from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
 from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.kernel import uniform_instructions
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, apart, lanes_of
 from warpreg.simt.memory.bulk_copy import Transfer
 from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
 from warpreg.simt.memory.instructions import MemoryAccess
@@ -118,9 +119,11 @@ def _memory(body: Body, instruction: Instruction, pc: int) -> None:
         set_slot(body.launch, Slot.YIELD, body.code.const(I64, 1))
     high = body.compiler.kernel.machine_code >= "sm_90"
     access = MachineAccess(body.values, body.compiler.sites, instruction, pc, target[1] if target else (), high)
-    results = access.perform(sources(body, instruction, pc), body.lanes_of_guard(instruction, pc))
+    lanes, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
+    with body.values.under(guard):
+        results = access.perform(sources(body, instruction, pc), lanes)
     if target and results:
-        write(body, target, results, body.guard(instruction, pc), form.type.is_signed)
+        write(body, target, results, guard, form.type.is_signed)
 
 
 def _texture(body: Body, instruction: Instruction, pc: int) -> None:
@@ -152,11 +155,15 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
     (operand, rows), *_ = given = sources(body, instruction, pc)
     if not isinstance(operand, ConstantBank):
         result = value(body, given[0], type_, instruction)
-    elif operand.index is None and type_ is B64:
-        low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
-        result = (low.zext(I64) | (high.zext(I64) << 32)).splat()
     elif operand.index is None:
-        result = body.values.bank(operand, type_, instruction).splat()
+        scalar = _bank_scalar(body, operand, type_, instruction)
+        cells = (*written[-1][1], *body.compiler.storage.read[pc])
+        if not body.widths and all(cell.is_uniform for cell in cells):
+            whole = ir.IntType(uniform_instructions.bits_of(written[-1][1]))
+            wide = scalar.sext(whole) if type_.is_signed else scalar.zext(whole)
+            uniform_instructions.write(body, written[-1][1], wide, body.guard(instruction, pc))
+            return
+        result = scalar.splat()
     else:
         compiler = body.compiler
         bank = BankAccess(
@@ -164,6 +171,14 @@ def _constant(body: Body, instruction: Instruction, pc: int) -> None:
         )
         result = bank.word(operand, rows[0], type_)
     write(body, written[-1], [result], body.guard(instruction, pc), type_.is_signed)
+
+
+def _bank_scalar(body: Body, operand: ConstantBank, type_: Type, instruction: Instruction) -> Value:
+    """What a constant bank holds at a known place."""
+    if type_ is not B64:
+        return body.values.bank(operand, type_, instruction)
+    low, high = (body.values.bank(word, B32, instruction) for word in words_of_pair(body.compiler.kernel, operand))
+    return low.zext(I64) | (high.zext(I64) << 32)
 
 
 def _branch(body: Body, instruction: Instruction, pc: int) -> None:
@@ -222,7 +237,7 @@ def _members(body: Body, barrier: int) -> Value:
 def _note(body: Body, barrier: int, lanes: Value, members: Value) -> None:
     """Change what some lanes (i32) take part in."""
     place = _members(body, barrier)
-    kept = lanes.bitcast(MASK).select(members, place.load(members.type, align=4))
+    kept = lanes.bitcast(MASK).select(members, apart(place.load(members.type, align=4)))
     place.store(kept, align=4)
 
 
@@ -263,8 +278,7 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
     body.taken = body.lanes_of_guard(instruction, pc)
     given = sources(body, instruction, pc)
     numbers = [s for s in given if not _is_predicate(s)]
-    first = body.first(body.taken)
-    values = [value(body, s, U32, instruction).lane(first).zext(I64) for s in numbers] or [body.code.const(I64, 0)]
+    values = [_of_first_lane(body, s, instruction) for s in numbers] or [body.code.const(I64, 0)]
     arrives = "ARV" in instruction.modifiers
     set_slot(body.launch, Slot.BARRIER, values[0] | (1 << 32) if arrives else values[0])
     threads = values[1] if len(values) > 1 else body.code.const(I64, 0)
@@ -278,6 +292,13 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
             field = body.launch + (values[0] & 15) * 8 + slots * 8
             count = body.code.intrinsic("llvm.ctpop.i32", I32, [lanes])
             field.store(field.load(I64) + count.zext(I64))
+
+
+def _of_first_lane(body: Body, source: tuple[Operand, Rows], instruction: Instruction) -> Value:
+    """The number (i64) that the first lane at a barrier has in a source."""
+    if isinstance(source[0], Immediate):
+        return body.code.const(I64, source[0].value)
+    return value(body, source, U32, instruction).lane(body.first(body.taken)).zext(I64)
 
 
 def _is_predicate(source: tuple[Operand, Rows]) -> bool:

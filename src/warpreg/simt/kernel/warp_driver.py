@@ -116,8 +116,9 @@ def _begin_thread_block(code: Code, launch: Value, options: Driver) -> None:
         (record + Warp.MASK).store(first)
         (record + Warp.REGION).store(region(code.const(I32, NO_BLOCK), first))
         (record + Warp.TOP).store(record + Warp.STACK)
-        if options.groups:
-            _clear(code, record + Warp.WAITING, code.const(I64, WARP_BYTES - Warp.WAITING))
+        if options.groups:  # no lane of a warp that has ended waits, so only results may be left
+            with code.if_((record + Warp.REDUCED).load(I32) != 0, likely=False):
+                _clear(code, record + Warp.REDUCTION, code.const(I64, WARP_BYTES - Warp.REDUCTION))
         if options.records_widths:
             registers = slot(code, launch, Slot.REGISTERS) + index.get() * slot(code, launch, Slot.REGISTER_BYTES)
             contents = registers + slot(code, launch, Slot.CONTENTS)

@@ -38,7 +38,7 @@ from warpreg.simt.block.records import (
 from warpreg.simt.kernel import warp_steps
 from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, define_leave
-from warpreg.simt.llvm.emitter import I1, I32, I64, Value, lanes_of
+from warpreg.simt.llvm.emitter import I1, I32, I64, Value, apart, lanes_of
 
 GROUP_TURN = 1000
 """Warp-instructions of a turn in which the lanes of the warp have parted."""
@@ -84,13 +84,17 @@ class Groups(WarpState):
         """The address of the lanes that wait at a convergence barrier."""
         return self.record + Warp.WAITING + barrier.zext(I64) * 4
 
+    def place(self, barrier: Value) -> Value:
+        """The address of the block at whose end lanes wait at a convergence barrier."""
+        return self.record + Warp.PLACE + barrier.zext(I64) * 4
+
     def words(self, field: Warp) -> Value:
         """A field of one word for each lane."""
         return (self.record + field).load(WORDS, align=4)
 
     def keep(self, field: Warp, lanes: Value, words: Value) -> None:
         """Replace the words of some lanes."""
-        kept = lanes.bitcast(lanes_of(I1)).select(words, self.words(field))
+        kept = lanes.bitcast(lanes_of(I1)).select(words, apart(self.words(field)))
         (self.record + field).store(kept, align=4)
 
     def fall(self, block: Value) -> Value:
@@ -122,8 +126,10 @@ class Groups(WarpState):
     def wait(self, barrier: Value, lanes: Value) -> None:
         """Let lanes wait at a convergence barrier, or in WARPSYNC; the others go on behind the block."""
         block = self.running.block
-        place = self.waiting(barrier)
-        place.store(place.load(I32) | lanes)
+        address, place = self.waiting(barrier), self.place(barrier)
+        waiting, common = address.load(I32), place.load(I32)
+        place.store(((waiting == 0) | (common == block)).select(block, self.code.const(I32, NO_BLOCK)))
+        address.store(waiting | lanes)
         self.keep(Warp.PLACES, lanes, block.splat())
         blocked = self.record + Warp.BLOCKED
         blocked.store(blocked.load(I32) | (self.code.const(I32, 1) << barrier))
@@ -132,12 +138,14 @@ class Groups(WarpState):
 
     def free(self, barrier: Value, lanes: Value) -> None:
         """Let waiting lanes go on."""
-        place, blocked = self.waiting(barrier), self.record + Warp.BLOCKED
-        rest = place.load(I32) & ~lanes
-        place.store(rest)
-        bit = (rest == 0).zext(I32) << barrier
-        blocked.store(blocked.load(I32) & ~bit)
+        self.leave_waiting(barrier, self.waiting(barrier).load(I32) & ~lanes)
         self.put_groups(lanes, self.words(Warp.PLACES), after=True)
+
+    def leave_waiting(self, barrier: Value, lanes: Value) -> None:
+        """Let only these lanes wait at a convergence barrier."""
+        self.waiting(barrier).store(lanes)
+        blocked, bit = self.record + Warp.BLOCKED, (lanes == 0).zext(I32) << barrier
+        blocked.store(blocked.load(I32) & ~bit)
 
     def free_complete(self) -> None:
         """Let those go on that wait for no lane any more."""
@@ -260,8 +268,29 @@ def _changed(state: Groups) -> None:
 def _converge(state: Groups) -> None:
     """Wait at a convergence barrier."""
     barrier, lanes = (state.row(state.running.block) + BlockField.RECONVERGENCE).load(I32), state.running.lanes
+    _meet(state, barrier, lanes)
     state.wait(barrier, lanes)
     _after_wait(state, lambda: state.free_wanted(barrier, state.members(barrier)))
+
+
+def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
+    """The usual cases of a convergence barrier, in which the whole group waits and takes part with the same lanes: not
+    all of these have come, or all have, and they wait at the end of the same block."""
+    code, block, members = state.code, state.running.block, state.members(barrier)
+    first = code.intrinsic("llvm.cttz.i32", I32, [lanes, code.const(I1, 1)]).zext(I64)
+    wanted = (state.record + Warp.MASKS + barrier.zext(I64) * 128 + first * 4).load(I32)
+    alike = (members == wanted.splat()).bitcast(I32)
+    with code.if_((lanes == state.mask.get()) & ((lanes & ~alike) == 0) & (lanes != 0), likely=True):
+        waiting = state.waiting(barrier).load(I32)
+        group = alike & (waiting | lanes)
+        with code.if_((wanted & state.alive.get() & ~group) != 0):
+            state.wait(barrier, lanes)
+            state.go_on()
+        with code.if_(((group & ~lanes) == 0) | (state.place(barrier).load(I32) == block), likely=True):
+            state.leave_waiting(barrier, waiting & ~group)
+            state.mask.set(group)
+            state.block.set(state.fall(block))
+            state.go_on()
 
 
 def _sync(state: Groups) -> None:

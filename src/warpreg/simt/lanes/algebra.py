@@ -126,6 +126,8 @@ class IntegerLanes:
         first, second = known(a), known(b)
         if first is not None and second is not None:
             return folded(name, self.width(a), first, second)
+        if name == "ult" and (a is b or uniform(b) == 0):
+            return self.constant(1, 0)
         build = self.builder.icmp_signed if name == "slt" else self.builder.icmp_unsigned
         return build(operator, a, b)
 

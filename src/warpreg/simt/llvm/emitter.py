@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.select_workaround import select
+from warpreg.simt.llvm.select_workaround import fenced, select
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 POINTER = I8.as_pointer()
@@ -158,6 +158,13 @@ class Value:
         self.code.builder.store(value.llvm, self.code.pointer(self, value.type), align=align or None)
 
 
+def apart(loaded: Value) -> Value:
+    """A vector from memory that LLVM does not fold with a select and a store into a masked store: these are very slow
+    on some processors without AVX-512, and a load does not get its value from one that has not reached the cache.
+    """
+    return Value(loaded.code, fenced(loaded.code.builder, loaded.llvm))
+
+
 class Variable:
     """A mutable local; LLVM promotes it to a register."""
 
@@ -250,14 +257,25 @@ class Code:
 
     def choose(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
         """The value of one of two pieces of code, of which only one is executed; ``then`` is likely."""
+        (value,) = self.choose_several(condition, lambda: [then()], lambda: [otherwise()])
+        return value
+
+    def choose_several(
+        self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """The same for pieces of code with several values, as many in each."""
         values, blocks = [], []
         with self.builder.if_else(condition.llvm, likely=True) as branches:
             for branch, emit in zip(branches, (then, otherwise), strict=True):
                 with branch:
                     values.append(emit())
                     blocks.append(self.builder.block)
-        joined = self.builder.phi(values[0].type)
-        for value, block in zip(values, blocks, strict=True):
+        return [self._joined(alternatives, blocks) for alternatives in zip(*values, strict=True)]
+
+    def _joined(self, alternatives: Sequence[Value], blocks: Sequence[Any]) -> Value:
+        """The value that comes from one of several blocks."""
+        joined = self.builder.phi(alternatives[0].type)
+        for value, block in zip(alternatives, blocks, strict=True):
             joined.add_incoming(value.llvm, block)
         return Value(self, joined)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from warpreg.analysis.convergence import parted_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.memory_access import memory_form
@@ -17,7 +18,7 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
 from warpreg.simt.memory.prefetch import prefetch
 from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
@@ -33,9 +34,13 @@ many of them."""
 
 
 def worthwhile(kernel: Kernel) -> frozenset[int]:
-    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget."""
+    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget.
+
+    Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.
+    """
     shared: list[int] = []
     alone: list[int] = []
+    parted = parted_blocks(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         by_register: dict[str, list[int]] = {}
         for pc, instruction in enumerate(block.instructions, first):
@@ -44,7 +49,9 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
                 by_register.setdefault(register, []).append(pc)
         for pcs in by_register.values():
             (shared if len(pcs) > 1 else alone).extend(pcs)
-    return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
+    few = alone if len(alone) <= FEW else []
+    away = {pc for block in parted for pc in range(kernel.first_pcs()[block], kernel.first_pcs()[block + 1])}
+    return frozenset(shared[:MOST] + [pc for pc in few if pc not in away])
 
 
 def few_guards(kernel: Kernel) -> bool:
@@ -123,13 +130,17 @@ class _Lanes:
 
     @staticmethod
     def examined(code: Code, numbers: Value, step: int, mask: Value) -> _Lanes:
-        """Whether all lanes are active, and equal or in steps of ``step``."""
-        first = numbers.lane(0)
-        row = numbers.lane(1) != first
-        ramp = code.const(numbers.type, [step * lane for lane in range(LANES)])
-        expected = first.splat() + (ramp & row.sext(numbers.type.element).splat())
-        alike = (numbers == expected).bitcast(I32) == FULL
-        return _Lanes(first, alike & (mask == FULL), row)
+        """Whether all lanes are active, and equal or in steps of ``step``; some lanes are not examined."""
+        absent, none = code.const(I1, 0), code.const(numbers.type.element, 0)
+
+        def examine() -> list[Value]:
+            first = numbers.lane(0)
+            row = numbers.lane(1) != first
+            ramp = code.const(numbers.type, [step * lane for lane in range(LANES)])
+            expected = first.splat() + (ramp & row.sext(numbers.type.element).splat())
+            return [first, (numbers == expected).bitcast(I32) == FULL, row]
+
+        return _Lanes(*code.choose_several(mask == FULL, examine, lambda: [none, absent, absent]))
 
 
 @dataclass(frozen=True)

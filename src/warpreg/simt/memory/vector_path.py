@@ -10,7 +10,7 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, Variable, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
 from warpreg.simt.memory.coalesced_path import Shape
 
 WORD = 4
@@ -31,28 +31,23 @@ class VectorLoad:
 
     def emit(self, otherwise: Callable[[], list[Value]]) -> list[Value]:
         """The words; ``otherwise`` emits the calls for all other cases."""
-        builder, code = self.values.code.builder, self.values.code
+        code = self.values.code
         address, host, sound = self._place()
+        append = None
         if self.record:
             fits, append = address_recording.step(code, self.values.launch, self.site, address, self.found.stride)
             sound = sound & fits
-        results = [code.var(code.undefined(lanes_of(I32))) for _ in range(self.count)]
-        with builder.if_else((self.found.usual & sound).llvm, likely=True) as (usual, rest):
-            with usual:
-                if self.record:
-                    append()
-                with code.if_else(self.found.row) as (row, equal):
-                    with row:
-                        self._set(results, self._apart(host))
-                    with equal:
-                        self._set(results, [(host + WORD * n).load(I32, align=4).splat() for n in range(self.count)])
-            with rest:
-                self._set(results, otherwise())
-        return [result.get() for result in results]
 
-    def _set(self, results: list[Variable], words: list[Value]) -> None:
-        for result, word in zip(results, words, strict=True):
-            result.set(word)
+        def usual() -> list[Value]:
+            if append:
+                append()
+            return code.choose_several(self.found.row, lambda: self._apart(host), lambda: self._equal(host))
+
+        return code.choose_several(self.found.usual & sound, usual, otherwise)
+
+    def _equal(self, host: Value) -> list[Value]:
+        """The words of one vector, which all lanes load."""
+        return [(host + WORD * n).load(I32, align=4).splat() for n in range(self.count)]
 
     def _apart(self, host: Value) -> list[Value]:
         """The words of contiguous vectors, by their place in a vector."""

@@ -29,18 +29,20 @@ def sum_of_three(m: Algebra[V], f: Form, a: V, b: V, c: V, p: V, q: V) -> tuple[
 
     A negated source counts as its complement plus 1, so that the carry of a subtraction means that nothing is borrowed.
     """
-    total = m.constant(64, 0)
-    for index, value in enumerate((a, b, c)):
-        if f.part(index).negated:
-            flipped = m.xor(value, m.constant(32, -1))
-            total = m.add(total, m.add(m.zext(flipped, 64), m.constant(64, 1)))
-        else:
-            total = m.add(total, m.zext(value, 64))
+    values = sorted(zip((a, b, c), range(3), strict=True), key=lambda one: f.part(one[1]).negated)
+    total, carries = m.constant(32, 0), m.constant(1, 0)
+    both = m.constant(1, 0)
+    terms = [(value, f.part(index).negated) for value, index in values]
     if f.has("X"):
-        total = m.add(m.add(total, m.zext(p, 64)), m.zext(q, 64))
-    high = m.trunc(m.lshr(total, m.constant(64, 32)), 32)
-    once = m.xor(m.eq(high, m.constant(32, 0)), m.constant(1, 1))
-    return m.trunc(total, 32), once, m.ult(m.constant(32, 1), high)
+        terms += [(m.zext(p, 32), False), (m.zext(q, 32), False)]
+    for value, is_negated in terms:
+        after = m.sub(total, value) if is_negated else m.add(total, value)
+        carry = m.ult(after, value)
+        if is_negated:
+            carry = m.xor(m.ult(total, value), m.constant(1, 1))
+        both = m.or_(both, m.and_(carries, carry))
+        total, carries = after, m.or_(carries, carry)
+    return total, carries, both
 
 
 def multiply_add(m: Algebra[V], f: Form, a: V, b: V, c: V, p: V) -> tuple[V, V]:
@@ -62,16 +64,16 @@ def scaled_sum(m: Algebra[V], f: Form, *sources: V) -> tuple[V, V]:
     if f.has("HI"):
         low, addend, *upper, n = values
         high = upper[0] if upper else m.ashr(low, m.constant(32, 31))
-        wide = m.or_(m.zext(low, 64), m.shl(m.zext(high, 64), m.constant(64, 32)))
-        shifted = m.trunc(m.lshr(m.shl(wide, m.zext(n, 64)), m.constant(64, 32)), 32)
+        shifted = m.or_(m.shl(high, n), m.lshr(low, m.sub(m.constant(32, 32), n)))
     else:
         low, addend, n = values
         shifted = m.shl(low, n)
-    total = m.add(m.zext(shifted, 64), m.zext(addend, 64))
+    total = m.add(shifted, addend)
+    carries = m.ult(total, addend)
     if f.has("X"):
-        total = m.add(total, m.zext(p, 64))
-    carries = m.trunc(m.lshr(total, m.constant(64, 32)), 1)
-    return m.trunc(total, 32), carries
+        before, total = total, m.add(total, m.zext(p, 32))
+        carries = m.or_(carries, m.ult(total, before))
+    return total, carries
 
 
 def compare(m: Algebra[V], f: Form, a: V, b: V, p: V, lower: V | None = None) -> tuple[V, V]:
