@@ -29,6 +29,9 @@ SECONDS = 480.0
 )
 @click.option("--workloads", metavar="A,B", help="With --compare: these workloads. Default: all of FILE.")
 @click.option(
+    "--machine", metavar="MACHINE", help="With --compare: compare cycles of microbenchmarks on MACHINE instead."
+)
+@click.option(
     "--arch", default=ARCHITECTURE, show_default=True, metavar="sm_NN", help="Architecture of the GPU and its code."
 )
 @click.option(
@@ -41,6 +44,7 @@ def command(
     show: Path | None,
     compare: Path | None,
     workloads: str | None,
+    machine: str | None,
     arch: str,
     seconds: float,
 ) -> None:
@@ -55,6 +59,7 @@ def command(
     warpreg bench gpu --out h100.json --cubins cubins
     warpreg bench gpu --show h100.json
     warpreg bench gpu --compare h100.json --workloads bfs,hotspot
+    warpreg bench gpu --compare h100.json --machine h100
     """
     if sum(one is not None for one in (out, prepare, show, compare)) != 1:
         raise click.UsageError("give one of --out, --prepare, --show and --compare")
@@ -62,7 +67,11 @@ def command(
         raise click.UsageError("--cubins requires --out")
     if workloads is not None and compare is None:
         raise click.UsageError("--workloads requires --compare")
-    if compare is not None:
+    if machine is not None and (compare is None or workloads is not None):
+        raise click.UsageError("--machine requires --compare without --workloads")
+    if compare is not None and machine is not None:
+        _compare_cycles(_read(compare), machine)
+    elif compare is not None:
         _compare(compare, workloads.split(",") if workloads else [])
     elif show is not None:
         _show(_read(show))
@@ -105,6 +114,21 @@ def _compare(path: Path, names: list[str]) -> None:
     output.print_tables([output.table(rows, list(rows[0]), "Outputs: elements whose bits differ from the GPU's")])
     equal = sum(not row["differing"] and not row["error"] for row in rows)
     click.echo(f"{equal} of {len(rows)} outputs are equal bit for bit")
+
+
+def _compare_cycles(found: dict[str, Any], machine: str) -> None:
+    from warpreg.experiments.gpu_kit.simulated import Accuracy, compare_cycles
+    from warpreg.gpu import load
+
+    with output.steps() as progress:
+        compared = list(compare_cycles(found, load(machine), progress.begin))
+    rows = [{**asdict(one), "error": f"{one.error:.0%}"} for one in compared]
+    output.print_tables([output.table(rows, list(rows[0]), "Cycles of a copy, on the GPU and on the machine")])
+    accuracy = Accuracy.of(compared)
+    click.echo(
+        f"{accuracy.count} figures: mean error {accuracy.mean:.1%}, 90th percentile {accuracy.percentile_90:.1%}, "
+        f"rank correlation {accuracy.rank_correlation:.3f}"
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:

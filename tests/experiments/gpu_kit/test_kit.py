@@ -18,6 +18,8 @@ from warpreg.experiments.gpu_kit.micro import CHASED, Micro
 from warpreg.experiments.gpu_kit.microbenchmarks import ITERATIONS, LONG, MICROBENCHMARKS, OPERATIONS, SHORT, unlike
 from warpreg.experiments.gpu_kit.outputs import compare_outputs, compared
 from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES, ffma_places, patched, register_bank_ptx
+from warpreg.experiments.gpu_kit.simulated import Accuracy, ComparedCycles, compare_cycles
+from warpreg.gpu import load
 from warpreg.machine_code.tools import assembled, disassembled
 from warpreg.ptx import parse
 
@@ -142,6 +144,32 @@ def test_what_an_h100_answered() -> None:
         assert cycles[name] == pytest.approx(expected, abs=0.1)
 
 
+@pytest.mark.slow
+def test_the_machine_has_the_cycles_of_the_gpu() -> None:
+    """What follows from the model, not from a number of the machine file: chains of several opcodes, whose stall counts
+    and counters come from the code; FFMA by banks and reuse flags on one warp and on sixteen, four to a sub-core."""
+    found = json.loads(H100.read_text(encoding="utf-8"))
+    names = ("chain-isetp-sel", "chain-i2f-f2i", "rate-ffma", "rate-brev")
+    found["micro"] = {name: found["micro"][name] for name in names}
+    for case in found["banks"]["cases"]:
+        cycles = case["cycles_per_ffma_of_a_warp"]
+        case["cycles_per_ffma_of_a_warp"] = {warps: cycles[warps] for warps in ("1", "8")}
+    found["barrier"] = {}
+    rows = [*compare_cycles(found, load("h100"))]
+    assert len(rows) == 2 + 2 * 2 + 2 * len(CASES)
+    assert [row.what for row in rows if row.error > 0.06] == []
+    accuracy = Accuracy.of(rows)
+    assert accuracy.mean < 0.03
+    assert accuracy.rank_correlation > 0.98
+
+
+def test_accuracy_is_of_relative_errors() -> None:
+    """10 for 8 is a quarter too much, 6 for 8 a quarter too little, 16 for 16 right: two thirds of a quarter."""
+    rows = [ComparedCycles("a", 1, 8.0, 10.0), ComparedCycles("b", 1, 8.0, 6.0), ComparedCycles("c", 1, 16.0, 16.0)]
+    accuracy = Accuracy.of(rows)
+    assert (accuracy.mean, accuracy.percentile_90, accuracy.count) == (pytest.approx(1 / 6), 0.25, 3)
+
+
 def test_every_workload_ran_on_the_h100() -> None:
     """One output differs: the texture unit interpolates with 8 bits (two of 1,665 pixels)."""
     found = json.loads(H100.read_text(encoding="utf-8"))
@@ -162,6 +190,8 @@ def test_show_prints_tables(capsys: Output) -> None:
         (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
         ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
+        (["--machine", "h100", "--show", "y"], 2, "--machine requires --compare without --workloads"),
+        (["--compare", str(H100), "--machine", "h1000"], 1, "no machine named 'h1000'"),
         (["--workloads", "bfs", "--show", "y"], 2, "--workloads requires --compare"),
         (["--compare", str(H100), "--workloads", "no-such"], 1, "no workload among the kept outputs named 'no-such'"),
         (["--out", "x.json"], 1, "this machine has no NVIDIA driver"),
