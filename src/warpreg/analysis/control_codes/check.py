@@ -207,6 +207,7 @@ class _Check:
         for register in one.instruction.defined:
             if register.is_predicate:
                 state = without_predicate(state, register)
+                guard = None if guard and guard.register == register else guard
         if one.timing.order is not None and (control.write is not None or control.read is not None):
             for cell, key, pending in accesses_of(state):
                 state[cell][key] = younger(pending, key, self.timed[key.pc], one, control)
