@@ -104,8 +104,12 @@ class Latencies:
     def needed(self, file: str, producer: str, consumer: str) -> int:
         """The least cycles from the issue of a producer of fixed latency to the issue of a consumer; the largest of the
         producer's if the table does not have this kind of consumer, 1 if it does not have the producer."""
-        row = self.cycles.get((file, producer))
-        return 1 if row is None else row.get(consumer, max(row.values()))
+        row = self.cycles.get((file, producer), {})
+        return row.get(consumer, self.most(file, producer))
+
+    def most(self, file: str, producer: str) -> int:
+        """The cycles from a producer to whatever reads its result; 1 without a row."""
+        return max(self.cycles.get((file, producer), {}).values(), default=1)
 
     def to_result(self, file: str, producer: str) -> int:
         """The least cycles to a consumer in one of the `PIPES`: when a result is there."""

@@ -1,6 +1,7 @@
 """What an instruction reads and writes, word by word, with the kinds of producer and consumer that it is.
 
-A cell is the storage of one word, by name: ``R4``, ``UR4``, ``P0``, ``UP0``.  Convergence barriers are left out: no
+A cell is the storage of one word, by name: ``R4``, ``UR4``, ``P0``, ``UP0``, and
+``%CC``, the carry of this compiler's code.  Convergence barriers are left out: no
 source gives their latency, and the instructions that wait for them do so by themselves.
 """
 
@@ -11,8 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from warpreg.analysis.control_codes.latencies import PIPES, Latencies, TimingClass
+from warpreg.analysis.control_codes.own_code import machine_opcode
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.opcodes import carry_defs, carry_uses
 from warpreg.ir.operands import ConstantBank, Register
 
 UNIFORM_CLASSES = frozenset({"uniform", "uniform-load", "vote"})
@@ -51,7 +54,7 @@ def file_of(cell: str) -> str:
     """The register file of a cell: ``register``, ``uniform`` or ``predicate``."""
     if cell[0] == "R":
         return "register"
-    return "predicate" if "P" in cell[:2] else "uniform"
+    return "uniform" if cell.startswith("UR") else "predicate"
 
 
 def timed(instructions: Sequence[Instruction], latencies: Latencies, *, uniform_words: bool) -> list[Timed]:
@@ -61,7 +64,10 @@ def timed(instructions: Sequence[Instruction], latencies: Latencies, *, uniform_
 
 
 def timing_class(instruction: Instruction, latencies: Latencies) -> TimingClass:
-    """The class of an instruction's opcode, with a modifier if the table has it with one.  Raises UnsupportedError."""
+    """The class of an instruction's opcode, with a modifier if the table has it with one; of an instruction of this
+    compiler, that of a machine instruction of the same pipe.  Raises UnsupportedError."""
+    if not instruction.opcode[:1].isupper():
+        return latencies.classes[machine_opcode(instruction)]
     for modifier in instruction.modifiers:
         if found := latencies.classes.get(f"{instruction.opcode}.{modifier}"):
             return found
@@ -83,7 +89,7 @@ class _Reader:
         return Timed(self.instruction, self.timing, tuple(self._reads()), tuple(self._writes()))
 
     def _writes(self) -> Iterator[Access]:
-        for register in self.instruction.defined:
+        for register in (*self.instruction.defined, *carry_defs(self.instruction)):
             cells = self._cells(register)
             for word, cell in enumerate(cells):
                 yield Access(cell, self.timing.result_class(word, len(cells)))
@@ -94,6 +100,8 @@ class _Reader:
             for register in registers_of(operand):
                 for word, cell in enumerate(self._cells(register)):
                     yield Access(cell, _kind(register, self.timing, position, word, indexed))
+        for carry in carry_uses(self.instruction):
+            yield Access(carry.name, _kind(carry, self.timing, 0, 0, False))
         if self.instruction.guard:
             yield Access(self.instruction.guard.register.name, "dispatch")
 
