@@ -213,10 +213,8 @@ class _Check:
                 state[cell][key] = younger(pending, key, self.timed[key.pc], one, control)
         for access in one.writes:
             state.setdefault(access.cell, {})[Key(pc, True)] = Pending(0, guard, own_releases(control, is_write=True))
-        written = {access.cell for access in one.writes}
         for cell in one.late:
-            if cell not in written:
-                state.setdefault(cell, {})[Key(pc, False)] = Pending(0, guard, own_releases(control, is_write=False))
+            state.setdefault(cell, {})[Key(pc, False)] = Pending(0, guard, own_releases(control, is_write=False))
         return self._later(state, issue_distance(control))
 
     def _later(self, state: State, cycles: int) -> State:

@@ -65,9 +65,13 @@ class Pending(NamedTuple):
         return Pending(min(self.cycles, other.cycles), guard, releases)
 
     def excludes(self, guard: Guard | None) -> bool:
-        """Whether no lane does both: the guards are opposite."""
-        mine = self.guard
-        return mine is not None and guard is not None and mine.register == guard.register and mine != guard
+        """Whether no lane does both."""
+        return opposite(self.guard, guard)
+
+
+def opposite(one: Guard | None, other: Guard | None) -> bool:
+    """Whether guards of the same value of a predicate exclude each other."""
+    return one is not None and other is not None and one.register == other.register and one != other
 
 
 State = dict[str, dict[Key, Pending]]

@@ -34,9 +34,10 @@ class Access(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """An instruction's accesses and timing class.  ``late`` are the cells that it reads some time after issue, at a
-    time that is not known: general registers of instructions with variable latency.  Predicates and uniform registers
-    are read at issue (ptxas overwrites them in the next cycle)."""
+    """An instruction's accesses and timing class. ``late`` are the cells that it reads some time after issue, at a
+    time that is not known: general registers of instructions with variable latency, but for those that it writes.
+    Predicates and uniform registers are read at issue (ptxas overwrites them in the next cycle).
+    """
 
     instruction: Instruction
     timing: TimingClass
@@ -47,7 +48,9 @@ class Timed:
     def late(self) -> tuple[str, ...]:
         if self.timing.is_fixed:
             return ()
-        return tuple(access.cell for access in self.reads if file_of(access.cell) == "register")
+        written = {access.cell for access in self.writes}
+        cells = (access.cell for access in self.reads if access.cell not in written)
+        return tuple(cell for cell in cells if file_of(cell) == "register")
 
 
 def file_of(cell: str) -> str:

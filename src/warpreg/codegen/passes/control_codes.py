@@ -15,13 +15,15 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from warpreg.analysis.control_codes.latencies import Latencies
-from warpreg.analysis.control_codes.pending import LONGEST_STALL, SEEN_AFTER, in_order
+from warpreg.analysis.control_codes.pending import LONGEST_STALL, SEEN_AFTER, in_order, opposite
 from warpreg.analysis.control_codes.timing import Timed, file_of, timed
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.passes.reuse import reused_sources
 from warpreg.ir.control_code import COUNTERS, ControlCode
 from warpreg.ir.errors import WarpregError
+from warpreg.ir.instruction import Guard
 from warpreg.ir.kernel import BRANCHES, EXITS, Kernel
+from warpreg.ir.operands import Register
 
 BRANCH_STALL = 5
 """The least stall of a branch or exit in ptxas's code."""
@@ -70,20 +72,24 @@ def _entry_waits(kernel: Kernel, left: Sequence[int]) -> list[int]:
 
 
 class _Fixed(NamedTuple):
-    """A result of fixed latency: the cycle of its issue, its class."""
+    """A result of fixed latency: the cycle of its issue, its class; its guard, as long as the predicate is the same."""
 
     issued: int
     producer: str
+    guard: Guard | None
 
 
 class _Late(NamedTuple):
-    """An access of an instruction that a counter guards; ``is_write``: a result, else a source."""
+    """An access of an instruction that a counter protects; ``is_write``: a result, else a source; guard as above."""
 
     one: Timed
     cell: str
     is_write: bool
     counter: int
     issued: int
+    guard: Guard | None
+    says: int
+    """The counters that say that it is done, as a mask: a written result says that sources are read, too."""
 
 
 @dataclass
@@ -126,7 +132,7 @@ class _Block:
     def _done(self, late: _Late, waits: int) -> bool:
         """Whether an access is done after waits for these counters: for its own, or for that of a later instruction of
         the same queue."""
-        if waits >> late.counter & 1:
+        if waits & late.says:
             return True
         waited = [other for other in self.late if waits >> other.counter & 1 and other.issued >= late.issued]
         if late.is_write:
@@ -135,17 +141,22 @@ class _Block:
 
     def _earliest(self, one: Timed, waits: int) -> int:
         """The cycle in which an instruction may issue."""
-        cycles = [late.issued + SEEN_AFTER for late in self.late if waits >> late.counter & 1]
+        cycles = [late.issued + SEEN_AFTER for late in self.late if waits & late.says]
         for access in one.reads:
             file = file_of(access.cell)
-            for fixed in self.fixed.get(access.cell, ()):
+            for fixed in self._results(access.cell, one):
                 cycles.append(fixed.issued + self.latencies.needed(file, fixed.producer, access.kind))
         for access in one.writes if one.timing.is_fixed else ():
             result = self.latencies.to_result
             file = file_of(access.cell)
-            for fixed in self.fixed.get(access.cell, ()):
+            for fixed in self._results(access.cell, one):
                 cycles.append(fixed.issued + result(file, fixed.producer) - result(file, access.kind) + 1)
         return max(cycles, default=0)
+
+    def _results(self, cell: str, one: Timed) -> list[_Fixed]:
+        """The results of fixed latency that concern the lanes of an instruction."""
+        guard = one.instruction.guard
+        return [fixed for fixed in self.fixed.get(cell, ()) if not opposite(fixed.guard, guard)]
 
     def _counters(self, position: int, one: Timed) -> ControlCode:
         """The counters that an instruction increments."""
@@ -168,17 +179,29 @@ class _Block:
 
     def _add(self, one: Timed, control: ControlCode) -> None:
         """Note what an instruction leaves under way."""
+        guard = self._guard(one)
         for access in one.writes:
             if one.instruction.guard is None:
                 self.fixed.pop(access.cell, None)
                 self.late = [late for late in self.late if late.cell != access.cell]
             if one.timing.is_fixed:
-                self.fixed.setdefault(access.cell, []).append(_Fixed(self.cycle, access.kind))
+                self.fixed.setdefault(access.cell, []).append(_Fixed(self.cycle, access.kind, guard))
             elif control.write is not None:
-                self.late.append(_Late(one, access.cell, True, control.write, self.cycle))
+                self.late.append(_Late(one, access.cell, True, control.write, self.cycle, guard, 1 << control.write))
         counter = control.write if control.read is None else control.read
         if counter is not None:
-            self.late += [_Late(one, cell, False, counter, self.cycle) for cell in one.late]
+            says = 1 << counter | (0 if control.write is None else 1 << control.write)
+            self.late += [_Late(one, cell, False, counter, self.cycle, guard, says) for cell in one.late]
+
+    def _guard(self, one: Timed) -> Guard | None:
+        """The guard of an instruction, None if it writes the predicate.  Earlier guards of predicates that it writes
+        say nothing from here on."""
+        written = set(one.instruction.defined)
+        self.late = [late._replace(guard=None) if _is_of(late.guard, written) else late for late in self.late]
+        for results in self.fixed.values():
+            results[:] = [fixed._replace(guard=None) if _is_of(fixed.guard, written) else fixed for fixed in results]
+        guard = one.instruction.guard
+        return None if _is_of(guard, written) else guard
 
     def _boundary(self) -> int:
         """The cycle from which every result of fixed latency is there for all, and every counter is seen."""
@@ -188,8 +211,14 @@ class _Block:
         return max(cycles, default=0)
 
 
+def _is_of(guard: Guard | None, predicates: set[Register]) -> bool:
+    return guard is not None and guard.register in predicates
+
+
 def _conflict(late: _Late, one: Timed) -> bool:
     """Whether an instruction may not issue before an access is done."""
+    if opposite(late.guard, one.instruction.guard):
+        return False
     if late.is_write and any(access.cell == late.cell for access in one.reads):
         return True
     overwrites = any(access.cell == late.cell for access in one.writes)
