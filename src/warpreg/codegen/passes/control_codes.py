@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from warpreg.analysis.control_codes.check import DEPBAR_STALL
 from warpreg.analysis.control_codes.latencies import Latencies
 from warpreg.analysis.control_codes.pending import LONGEST_STALL, SEEN_AFTER, in_order, opposite
 from warpreg.analysis.control_codes.timing import Timed, file_of, timed
@@ -226,6 +227,8 @@ def _conflict(late: _Late, one: Timed) -> bool:
 
 
 def _least_stall(one: Timed) -> int:
+    if one.instruction.opcode == "DEPBAR":
+        return DEPBAR_STALL
     return BRANCH_STALL if one.instruction.opcode in BRANCHES | EXITS else 1
 
 
