@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from warpreg import workloads
+from warpreg.analysis.control_codes.latencies import Latencies
 from warpreg.cli import main
 
 Output = pytest.CaptureFixture[str]
@@ -136,3 +137,27 @@ def test_a_comparison_with_the_gpu_is_reported(capsys: Output, monkeypatch: pyte
     assert found["kernels"][0]["relative"] == "infinite"
     assert main(["verify", "vector-add", "--gpu"]) == 1
     assert "a GPU" in capsys.readouterr().out
+
+
+def test_control_codes_of_ptxas_are_safe(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("nvidia")
+    assert main(["verify", "vector-add", "--control-codes", "sm_90", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kernels"], found["unsafe"], found["found"]) == (1, 0, [])
+
+
+def test_unsafe_control_codes_are_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a sum that takes 5 cycles, code for one of 4 is unsafe; the status is 1."""
+    pytest.importorskip("nvidia")
+    table = Latencies.of("sm_90")
+    slower = {key: {kind: cycles + 1 for kind, cycles in row.items()} for key, row in table.cycles.items()}
+    monkeypatch.setattr(Latencies, "of", lambda name: Latencies(name, table.classes, slower))
+    assert main(["verify", "vector-add", "--control-codes", "sm_90", "--json"]) == 1
+    row = json.loads(capsys.readouterr().out)["found"][0]
+    assert row["place"].startswith("vector_add.sm_90.sass:")
+    assert row["needed"] == row["given"] + 1
+
+
+def test_control_codes_exclude_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "vector-add", "--control-codes", "sm_90", "--thorough"]) == 2
+    assert "--control-codes excludes --gpu, --thorough and --design" in capsys.readouterr().err

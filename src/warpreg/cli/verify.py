@@ -13,6 +13,7 @@ from warpreg import designs, workloads
 from warpreg.cli import output
 from warpreg.cli.options import json_option, problem_options, processes_option
 from warpreg.ir.cpp_names import short_name
+from warpreg.machine_code.assembler import ARCHITECTURES
 
 if TYPE_CHECKING:
     from warpreg.experiments.checks.verification import Verdict
@@ -44,6 +45,12 @@ CAUGHT = 0.95
     is_flag=True,
     help="Run every launch on the NVIDIA GPU of this machine too, from the same memory; compare memory and outputs.",
 )
+@click.option(
+    "--control-codes",
+    type=click.Choice(ARCHITECTURES),
+    help="Instead of running: check that the control codes of the machine code that ptxas makes for this architecture "
+    "keep every dependence; requires the cuda extra.",
+)
 @processes_option()
 @json_option
 def command(
@@ -54,6 +61,7 @@ def command(
     design: str | None,
     corruptions: int | None,
     gpu: bool,
+    control_codes: str | None,
     processes: int | None,
     as_json: bool,
 ) -> int:
@@ -69,6 +77,8 @@ def command(
             raise click.UsageError("--thorough and --design exclude each other; give one of them")
     if gpu and (thorough or design is not None):
         raise click.UsageError("--gpu excludes --thorough and --design")
+    if control_codes and (gpu or thorough or design is not None):
+        raise click.UsageError("--control-codes excludes --gpu, --thorough and --design")
     if corruptions is not None and design is None:
         raise click.UsageError("--corruptions requires --design")
     chosen = list(names) or workloads.names()
@@ -77,6 +87,8 @@ def command(
             workloads.find(name)
     if design is not None and corruptions is not None:
         return _corrupt(chosen, size, seed, design, corruptions, as_json)
+    if control_codes:
+        return _control_codes(chosen, control_codes, as_json)
     if gpu:
         return _on_gpu(chosen, size, seed, processes, as_json)
     began = time.perf_counter()
@@ -167,6 +179,31 @@ def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_js
         tables += [output.table(failed, list(failed[0]))] if failed else []
         output.print_tables([*tables, output.table([summary | {"gpu": ", ".join(gpus)}], [*summary, "gpu"])])
     return FAILED if failures else 0
+
+
+def _control_codes(names: list[str], architecture: str, as_json: bool) -> int:
+    """Check the control codes of machine code; the status is 1 if one does not keep a dependence."""
+    from warpreg.experiments.checks.control_codes import CheckedCode, check_codes
+
+    checked: list[CheckedCode] = []
+    with output.steps(len(names)) as progress:
+        for name in names:
+            progress.begin(name)
+            checked += check_codes(name, architecture)
+            progress.done()
+    rows = [row for one in checked for row in one.rows()]
+    summary = {
+        "workloads": len(names),
+        "kernels": len(checked),
+        "instructions": sum(one.kernel.instruction_count for one in checked),
+        "unsafe": len(rows),
+    }
+    if as_json:
+        output.print_json(summary | {"architecture": architecture, "found": rows})
+    else:
+        tables = [output.table(rows, list(rows[0]))] if rows else []
+        output.print_tables([*tables, output.table([summary], list(summary))])
+    return FAILED if rows else 0
 
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:

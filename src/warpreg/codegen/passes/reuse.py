@@ -1,0 +1,40 @@
+"""Which sources an instruction keeps in the operand reuse cache (``.reuse``).
+
+The cache has an entry for each bank (register number mod 2) and source position; the next read of that bank and
+position replaces it, hit or miss (Huerta et al., MICRO 2025, section 5.3).  So a source is worth keeping if that next
+read, in the block, is of the same register, with no write in between.  Only instructions of fixed latency use the
+cache.  A position is that of the operand among the sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warpreg.analysis.control_codes.timing import Timed
+from warpreg.ir.instruction import registers_of
+
+BANKS = 2
+
+
+def reused_sources(code: Sequence[Timed]) -> list[tuple[int, ...]]:
+    """By instruction of a block, the positions of the sources to keep.  A source of several words is kept if each of
+    its words is read next at its position."""
+    following: dict[tuple[int, int], int | None] = {}
+    found: list[tuple[int, ...]] = []
+    for one in reversed(code):
+        written = {word for register in one.instruction.defined for word in register.words}
+        following = {place: word for place, word in following.items() if word not in written}
+        sources = [
+            (position, [word for register in registers_of(operand) for word in register.words])
+            for position, operand in enumerate(one.instruction.sources)
+        ]
+        kept = [
+            position
+            for position, words in sources
+            if words and all(following.get((word % BANKS, position)) == word for word in words)
+        ]
+        found.append(tuple(kept) if one.timing.is_fixed else ())
+        for position, words in sources:
+            for word in words:
+                following[word % BANKS, position] = word if one.timing.is_fixed else None
+    return found[::-1]
