@@ -35,7 +35,7 @@ from warpreg.report.source_view import Cost, Explained, source_lines, source_tex
 
 
 @click.command()
-@click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
+@click.argument("target", metavar="KERNEL.cu|.ptx|.cubin|NAME")
 @click.option("--kernel", help="Show only this kernel of the file.")
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show the placement decisions of this design.")
 @set_option
@@ -92,7 +92,7 @@ def command(
     values = _values(design_name, settings)
     module = _module(target, choice, kernel)
     names = module.kernel_names(kernel)
-    options = choice.options()
+    options = choice.options_for(module)
     if wanted:
         if design_name:
             raise click.UsageError("--print-after shows the compiler's passes: leave --design out")

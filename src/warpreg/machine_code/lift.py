@@ -153,19 +153,28 @@ class _Lifter:
         symbols = code.cubin.symbols.get(f".nv.constant{VARIABLES}", ())
         self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
-        self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
+        self.literals = code.cubin.contents.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
 
     def placements(self, source: Kernel, lifted: Iterable[Block]) -> tuple[Placement, ...]:
-        """Those of the PTX, variables of bank 3 with their offsets in it; all of them where an index or a pair of words
-        may reach one that the code does not name."""
+        """Those of the PTX, variables whose addresses the code takes, and those of bank 3 with their offsets in it; all
+        of them where an index or a pair of words may reach one that the code does not name.
+
+        Raises MachineCodeError for a name that is no variable of the module.
+        """
         words = [o for block in lifted for i in block.instructions for o in i.operands if isinstance(o, ConstantBank)]
         reaches = any(word.bank == VARIABLES and (word.index or word.type.bits > 32) for word in words)
-        own = {p.variable.unique_name for p in source.placements}
+        placed = {p.variable.unique_name for p in source.placements}
         declared = {v.unique_name: v for v in source.module.static_variables}
+        taken = {word.name for word in words if word.name and word.name not in placed}
+        if unknown := sorted(taken - declared.keys()):
+            raise MachineCodeError(f"{self.code.file}: {self.code.function.name}: no variable is named {unknown[0]}")
+        own = placed | taken
         known = [row for row in self.variables if row[2] in declared and (reaches or row[2] in own)]
         banked = [Placement(declared[name], "const", offset, size) for offset, size, name in known]
         names = {p.variable.unique_name for p in banked}
-        return (*(p for p in source.placements if p.variable.unique_name not in names), *banked)
+        addressed = [Placement(declared[name], declared[name].space, 0, declared[name].bytes) for name in sorted(taken)]
+        others = (p for p in (*source.placements, *addressed) if p.variable.unique_name not in names)
+        return (*others, *banked)
 
     def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
         """A block with its instructions; blocks are named by their number."""
@@ -181,8 +190,10 @@ class _Lifter:
         pattern = operand_pattern(opcode, tuple(modifiers))
         place = self.code.place(one)
         location = Location(self.code.file, one.line)
-        if pattern is None and opcode not in textures.OPCODES:
-            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
+        if not _is_known(one):
+            others = sum(not _is_known(other) for other in self.code.function.instructions) - 1
+            more = f"; {others} others of the function are not known" if others else ""
+            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place}){more}")
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
@@ -233,13 +244,20 @@ class _Lifter:
                 if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
         if word.bank == ADDRESSES and word.offset & ~4 in self.addresses:
-            return replace(word, offset=0, name=self.addresses[word.offset & ~4], word=word.offset >> 2 & 1)
+            held = self.addresses[word.offset & ~4]
+            return replace(word, offset=held.addend, name=held.symbol, word=word.offset >> 2 & 1)
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
         if word.bank in (0, LITERALS):
             return word
-        raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
+        remedy = "" if self.code.cubin.contents else "; variables need the cubin, beside the listing"
+        raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}{remedy}")
+
+
+def _is_known(one: ListedInstruction) -> bool:
+    opcode, *modifiers = one.opcode.split(".")
+    return opcode in textures.OPCODES or operand_pattern(opcode, tuple(modifiers)) is not None
 
 
 def _predicates(one: ListedInstruction) -> Vector:
