@@ -169,9 +169,7 @@ class BoundKernel:
         outputs = arrays.copy_back()
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         configuration |= {} if limits == DEFAULT_LIMITS else limits
-        return Run(
-            short_name(name), tuple(device.launches), outputs, configuration | identity | choice.as_dict()
-        )
+        return Run(short_name(name), tuple(device.launches), outputs, configuration | identity | choice.as_dict())
 
 
 def compile(

@@ -115,7 +115,11 @@ def complaint(capsys: Output, status: int, *arguments: str) -> str:
         (["vector-add", "--design", "las"], 1, "las uses larf, so it needs that design beside it: larf+las"),
         (["vector-add", "--design", "corf", "--set", "corf.banks=4"], 1, "banks expects 32, the banks of gebhart-rfc"),
         (["vector-add", "--design", "rfc", "--set", "rfc.entries=2,4"], 2, "--set gives 2 combinations of values"),
-        (["vector-add", "--kernel", "x"], 2, "--kernel requires a kernel file (.cu, .ptx, .cubin, .fatbin, .sass), found 'vector-add'"),
+        (
+            ["vector-add", "--kernel", "x"],
+            2,
+            "--kernel requires a kernel file (.cu, .ptx, .cubin, .fatbin, .sass), found",
+        ),
         (["vector-add", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a kernel file"),
         (["kernelslist.g", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a kernel file"),
     ],

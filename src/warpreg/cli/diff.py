@@ -97,9 +97,9 @@ def command(
 ) -> int:
     """Compare two versions of kernels: registers, instructions, and of runs accesses, energy and cycles.
 
-    BEFORE and AFTER are kernel files (.cu, .ptx, .cubin, .fatbin, .sass), workloads or launch files. Kernels are matched by name. Files without
-    --launches or launch options (as for 'warpreg run') are compared without a run. A file beside a workload runs with
-    the launches of the workload.
+    BEFORE and AFTER are kernel files (.cu, .ptx, .cubin, .fatbin, .sass), workloads or launch files. Kernels are
+    matched by name. Files without --launches or launch options (as for 'warpreg run') are compared without a run. A
+    file beside a workload runs with the launches of the workload.
 
     \b
     warpreg diff old.ptx new.ptx --fail-above 2%

@@ -94,6 +94,8 @@ def command(
     names = module.kernel_names(kernel)
     options = choice.options_for(module)
     if wanted:
+        if module.code:
+            raise click.UsageError(f"--print-after shows the passes of Warpreg's compiler; {target} is machine code")
         if design_name:
             raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
         _print_passes(module, names, options, wanted, verify_each, as_json)

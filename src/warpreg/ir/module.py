@@ -346,7 +346,7 @@ class Module:
 
 
 __all__ = [
-    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "Generic", "Initializer", "LabelStatement", "Loc",
-    "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section", "SourceFile",
-    "SourceKernels", "Statement", "TopLevel", "Variable",
+    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "Generic", "Initializer",
+    "LabelStatement", "Loc", "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
+    "SourceFile", "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip

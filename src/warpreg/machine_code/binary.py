@@ -83,7 +83,9 @@ class BinaryCode:
             end = first + size
         code = replace(self, parameters={**self.parameters, name: placed})
         items = tuple(
-            replace(one, parameters=_parameters(name, placed)) if isinstance(one, Function) and one.name == name else one
+            replace(one, parameters=_parameters(name, placed))
+            if isinstance(one, Function) and one.name == name
+            else one
             for one in module.items
         )
         digest = hashlib.sha256(f"{module.digest} {name} {placed}".encode()).hexdigest()
@@ -107,7 +109,9 @@ def _module(records: Cubin, file: str, data: bytes, listed: Listing | None, is_w
     if not kernels:
         raise MachineCodeError(f"{file}: it has no kernel")
     known = {one.name: [one.parameters[n] for n in sorted(one.parameters)] for one in kernels if is_whole}
-    functions = tuple(Function(one.name, True, _parameters(one.name, known.get(one.name, ())), body=()) for one in kernels)
+    functions = tuple(
+        Function(one.name, True, _parameters(one.name, known.get(one.name, ())), body=()) for one in kernels
+    )
     code = BinaryCode(records.architecture, file, records, data, listed, known)
     return Module(
         "8.0",
@@ -133,9 +137,7 @@ def _alignment(bits: int) -> int:
     return min(bits & -bits, MOST_ALIGNED) if bits else 1
 
 
-def _variable(
-    space: str, name: str, size: int, alignment: int = 0, initializer: Content | None = None
-) -> Variable:
+def _variable(space: str, name: str, size: int, alignment: int = 0, initializer: Content | None = None) -> Variable:
     type_ = TYPES.get(f"b{8 * size}")
     is_word = type_ is not None and type_.bits <= ADDRESS_BITS
     return Variable(

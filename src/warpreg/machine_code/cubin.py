@@ -89,9 +89,7 @@ def _read(found: elf.Elf) -> Cubin:
             by_section.setdefault(place, []).append(Symbol(one.name, place, one.offset, one.bytes))
     contents = {s.name: s.data for s in found.sections if s.name.startswith((CONSTANT, INITIAL))}
     number = found.flags & 0xFF if found.abi <= OLD_ABI else found.flags >> 8 & 0xFF
-    return Cubin(
-        _kernels(found), by_section, contents, found.relocations(), f"sm_{number}", _version(found.sections)
-    )
+    return Cubin(_kernels(found), by_section, contents, found.relocations(), f"sm_{number}", _version(found.sections))
 
 
 def _version(sections: tuple[elf.Section, ...]) -> str:

@@ -1,8 +1,8 @@
 """Cubins in a fat binary: what ``nvcc -fatbin`` writes.
 
-A container begins with 16 bytes (`CONTAINER`: magic, version, bytes of this header, bytes of what follows).  Each entry
-in it has a header (`ENTRY`) and its padded content; where flags say so, that is an LZ4 block or a zstd frame.  The layout
-was read from files of nvcc 13.5 in all its compression modes.
+A container begins with 16 bytes (`CONTAINER`: magic, version, bytes of this header, bytes of what follows).  Each
+entry in it has a header (`ENTRY`) and its padded content; where flags say so, that is an LZ4 block or a zstd frame.
+The layout was read from files of nvcc 13.5 in all its compression modes.
 """
 
 from __future__ import annotations

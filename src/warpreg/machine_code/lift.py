@@ -223,6 +223,8 @@ class _Lifter:
         """Labels, special registers and words of constant banks by what they stand for in a slot of that kind."""
         if isinstance(operand, Label):
             return self._label(operand)
+        if kind == "label" and isinstance(operand, Immediate):
+            return Label(f"L{self.numbers[operand.value // INSTRUCTION_BYTES]}")
         if isinstance(operand, Special):
             return _predicates(one) if operand.name == "PR" else special(operand.name)
         if isinstance(operand, ConstantBank):

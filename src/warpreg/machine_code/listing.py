@@ -6,8 +6,8 @@
                                                                  /* 0x0c0fe400078e0207 */
 
 with the lower 64 bits beside the instruction and the upper ones on the next line; without ``-hex``, no encoding.
-``nvdisasm`` prints a section per function (``.section .text.NAME``) with its registers, and labels, ``cuobjdump`` neither,
-but the code of several architectures, one after the other (``code for sm_80``).
+``nvdisasm`` prints a section per function (``.section .text.NAME``) with its registers, and labels, ``cuobjdump``
+neither, but the code of several architectures, one after the other (``code for sm_80``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self.name = name
         self.listing = Listing()
-        self.others: dict[str, Listing] = {}
+        self.parts = {"": self.listing}
         self.function: Function | None = None
         self.waiting: list[str] = []
         self.source: tuple[str, int] | None = None
@@ -98,10 +98,10 @@ class _Reader:
             else:
                 self._other(line)
             number += 1
-        found = [one for one in (self.listing, *self.others.values()) if one.functions]
-        if not found:
+        listings = [one for one in self.parts.values() if one.functions]
+        if not listings:
             raise MachineCodeError(f"{self.name}: no function; expected text of nvdisasm -c or cuobjdump -sass")
-        return found
+        return listings
 
     def _other(self, line: str) -> None:
         """Sections, functions, labels and source lines; anything else says nothing about the code."""
@@ -121,10 +121,7 @@ class _Reader:
 
     def _part(self, architecture: str) -> None:
         """What follows is for that architecture."""
-        if self.listing.functions and self.listing.architecture != architecture:
-            self.others.setdefault(self.listing.architecture, self.listing)
-            self.listing = self.others.pop(architecture, Listing())
-        self.listing.architecture = architecture
+        self.listing = self.parts.setdefault(architecture, Listing(architecture))
         self.function = None
 
     def _instruction(self, found: re.Match[str], upper: re.Match[str] | None, line: int) -> None:

@@ -1,6 +1,7 @@
 """Disk cache of compiled kernels, so that a kernel compiled before is ready in milliseconds.
 
-An entry's key covers the text (or the bytes of machine code), the kernel's name, the compile and recording options, and `object_code.identity`.
+An entry's key covers the text (or the bytes of machine code), the kernel's name, the compile and recording options,
+and `object_code.identity`.
 """
 
 from __future__ import annotations
