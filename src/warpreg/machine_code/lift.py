@@ -23,7 +23,7 @@ from warpreg.ir.operands import (
 )
 from warpreg.ir.types import PRED, Type
 from warpreg.machine_code import textures
-from warpreg.machine_code.canonical import canonical, wide_addresses
+from warpreg.machine_code.canonical import canonical, wide_addresses, with_signs
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
@@ -201,7 +201,7 @@ class _Lifter:
                 operands = textures.texture_operands(opcode, tuple(modifiers), listed)
             else:
                 operands, positions = canonical(pattern, listed, reused)
-                operands = wide_addresses(modifiers, operands)
+                operands = with_signs(modifiers, wide_addresses(modifiers, operands))
         except ValueError as error:
             raise MachineCodeError(f"{place}: '{one.opcode} {one.operands}': {error}") from error
         kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
