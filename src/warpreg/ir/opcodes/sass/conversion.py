@@ -75,7 +75,17 @@ def whole(m: Algebra[V], f: Form, a: V) -> V:
 def packed_halves(m: Algebra[V], f: Form, a: V, b: V) -> V:
     """Two numbers as halves, the first one in the upper half."""
     name = "bf16x2" if f.has("BF16") else "f16x2"
-    return half.packed_pair(m, plain(f, name, "f32", *(("relu",) if f.has("RELU") else ())), a, b)
+    return half.packed_pair(m, plain(f, name, "f32", *limits(f)), a, b)
+
+
+def merged_half(m: Algebra[V], f: Form, a: V, c: V) -> V:
+    """A number as the lower half; the upper one is that of c, which is 0 in the code of ``ptxas``."""
+    lower = half.to_half(m, plain(f, "bf16" if f.has("BF16") else "f16", "f32", *limits(f)), a)
+    return m.or_(m.and_(c, m.constant(32, 0xFFFF0000)), m.zext(lower, 32))
+
+
+def limits(f: Form) -> tuple[str, ...]:
+    return tuple(one.lower() for one in f.modifiers if one in ("RELU", "SATFINITE"))
 
 
 def plain(f: Form, result: str, source: str, *more: str) -> Form:
@@ -104,7 +114,8 @@ OPCODES = (
     row(f"F2F[.FTZ].(F16|BF16|F32).(F16|BF16|F32){ROUNDING}", resized),
     row(f"F2F[.FTZ].F64.(F32|F16|BF16){ROUNDING}", resized, DP),
     row(f"F2F[.FTZ].(F32|F16|BF16).F64{ROUNDING}", resized, DP),
-    row("F2FP[.RELU][.(F16|BF16)][.F32][.RELU].PACK_AB[.RZ]", packed_halves),
+    row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].PACK_AB[.RZ]", packed_halves),
+    row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].MERGE_C[.RZ]", merged_half),
     row(f"FRND[.FTZ]{WHOLE}", whole),
     row(f"FRND.(F16|BF16){WHOLE}", whole),
     row(f"FRND.F64{WHOLE}", whole, DP),

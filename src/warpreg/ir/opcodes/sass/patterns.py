@@ -115,6 +115,10 @@ def _half_truths(modifiers: Modifiers) -> str:
     return _halves(2, "pred")(modifiers).replace(_halves(0)(modifiers).split()[0], "b32", 1)
 
 
+def _pack(modifiers: Modifiers) -> str:
+    return "b32 <- f32 b32" if "MERGE_C" in modifiers else "b32 <- f32 f32"
+
+
 def _match(modifiers: Modifiers) -> str:
     type_ = "b64" if "U64" in modifiers else "b32"
     return f"pred b32 <- {type_}" if "ALL" in modifiers else f"b32 <- {type_}"
@@ -203,7 +207,7 @@ PATTERNS: dict[str, Pattern] = {
     "HSET2": _half_truths,
     "HMUL2": _halves(2),
     "DMNMX": "f64 <- f64 f64 pred",
-    "F2FP": "b32 <- f32 f32",
+    "F2FP": _pack,
     "BMSK": "b32 <- b32 b32",
     "UBMSK": "b32 <- b32 b32",
     "SGXT": "b32 <- b32 b32",
