@@ -22,7 +22,7 @@ from warpreg.ir.operands import (
     Vector,
 )
 from warpreg.ir.types import PRED, Type
-from warpreg.machine_code import textures
+from warpreg.machine_code import matrices, textures
 from warpreg.machine_code.canonical import canonical, wide_addresses, with_signs
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
@@ -197,7 +197,10 @@ class _Lifter:
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
-            if pattern is None:
+            if opcode in matrices.OPCODES:
+                form, operands = matrices.as_mma(opcode, modifiers, listed)
+                opcode, modifiers = "mma", list(form)
+            elif pattern is None:
                 operands = textures.texture_operands(opcode, tuple(modifiers), listed)
             else:
                 operands, positions = canonical(pattern, listed, reused)
@@ -259,7 +262,7 @@ class _Lifter:
 
 def _is_known(one: ListedInstruction) -> bool:
     opcode, *modifiers = one.opcode.split(".")
-    return opcode in textures.OPCODES or operand_pattern(opcode, tuple(modifiers)) is not None
+    return opcode in textures.OPCODES | matrices.OPCODES or operand_pattern(opcode, tuple(modifiers)) is not None
 
 
 def _predicates(one: ListedInstruction) -> Vector:
