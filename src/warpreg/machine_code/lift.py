@@ -198,8 +198,8 @@ class _Lifter:
         try:
             listed, reused = self._listed(opcode, one)
             if opcode in matrices.OPCODES:
-                form, operands = matrices.as_mma(opcode, modifiers, listed)
-                opcode, modifiers = "mma", list(form)
+                opcode, form, operands = matrices.as_ptx(opcode, modifiers, listed)
+                modifiers = list(form)
             elif pattern is None:
                 operands = textures.texture_operands(opcode, tuple(modifiers), listed)
             else:

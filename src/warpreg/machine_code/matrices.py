@@ -1,4 +1,4 @@
-"""Matrix instructions of machine code as ``mma`` of PTX, whose fragments lie in the same registers.
+"""Matrix instructions of machine code as ``mma`` and ``movmatrix`` of PTX, whose fragments lie in the same registers.
 
 Found with PTX of known meaning: ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` is one
 ``HMMA.16816.F32 R12, R4, R8, R12``, where D, A, B and C begin at these registers, in the order of PTX.
@@ -13,7 +13,8 @@ from warpreg.ir.tensor import product_of
 from warpreg.ir.types import B32, B64, Type
 from warpreg.machine_code.operands import ZERO, Parsed
 
-OPCODES = frozenset({"HMMA", "IMMA", "BMMA", "DMMA"})
+OPCODES = frozenset({"HMMA", "IMMA", "BMMA", "DMMA", "MOVM"})
+TRANSPOSED = ("16", "MT88")
 SHAPES = {
     "884": "m8n8k4", "8x8x4": "m8n8k4", "16x8x4": "m16n8k4", "16x8x8": "m16n8k8", "16x8x16": "m16n8k16",
     "1684": "m16n8k4", "1688": "m16n8k8", "16816": "m16n8k16", "16832": "m16n8k32", "16864": "m16n8k64",
@@ -24,10 +25,15 @@ NARROW = B32, 1
 """The type of a register, and words from one to the next."""
 
 
-def as_mma(
+def as_ptx(
     opcode: str, modifiers: Sequence[str], listed: Sequence[Parsed]
-) -> tuple[tuple[str, ...], tuple[Operand, ...]]:
-    """Modifiers and operands of ``mma``.  Raises ValueError for a form that is not known."""
+) -> tuple[str, tuple[str, ...], tuple[Operand, ...]]:
+    """Opcode, modifiers and operands in PTX.  Raises ValueError for a form that is not known."""
+    if opcode == "MOVM":
+        if (*modifiers,) != TRANSPOSED or len(listed) != 2:
+            raise ValueError("no known matrix instruction")
+        registers = (_register(one, 0, B32, place == 0) for place, one in enumerate(listed))
+        return "movmatrix", ("sync", "aligned", "m8n8", "trans", "b16"), tuple(registers)
     shape, *rest = modifiers or ("",)
     if shape not in SHAPES or len(listed) != 4:
         raise ValueError("no known matrix instruction")
@@ -39,7 +45,7 @@ def as_mma(
         Vector(tuple(_register(one, step * n, type_, matrix == "d") for n in range(product.fragment(matrix).registers)))
         for one, matrix in zip(listed, "dabc", strict=True)
     ]
-    return form, tuple(vectors)
+    return "mma", form, tuple(vectors)
 
 
 def _types(opcode: str, rest: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
