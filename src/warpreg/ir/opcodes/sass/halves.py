@@ -52,7 +52,8 @@ def truths(m: Algebra[V], f: Form, a: V, b: V, p: V) -> V:
 
 def single_sum(m: Algebra[V], f: Form, a: V, b: V) -> V:
     """``HADD2.F32``: the sum of the lower halves in single precision."""
-    return floating.canonical(m, m.fadd(*(widened(m, F16, m.trunc(one, 16)) for one in (a, b))))
+    first, second = (widened(m, F16, m.trunc(one, 16)) for one in (a, b))
+    return floating.canonical(m, m.fadd(first, second))
 
 
 def elementary_half(function: Any, opcode: str) -> Meaning:
