@@ -43,7 +43,7 @@ HALF_NAMES = "add sub mul fma min max ex2 tanh set setp cvt".split()
 SMALL = re.compile(r"e\dm\d|ue8m0|tf32|\.rs\.|scale")
 OF_SM_90, REFUSED = re.compile(r"bf16|xorsign|oob"), re.compile(r"\.[us]8\.bf16|\.bf16\.[us]8")
 NOT_ALIKE_HALVES = re.compile(r"fma\.rz|(add|sub|fma)\S*\.f32|cvt\S*\.(f32|f64)\.b?f16")
-"""Forms of later GPUs; those that ``ptxas`` does not take; those of which it makes arithmetic of another format, and results with a NaN of other bits."""
+"""Forms of later GPUs, or that ``ptxas`` does not take; results of another format, or with a NaN of other bits."""
 
 
 def halves_of(name: str, architecture: str) -> list[Instruction]:
