@@ -127,11 +127,23 @@ def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
             )
         elif opcode in ("BRA", "CALL", "JMP", "BSSY"):
             name = LABEL.search(one.operands)
+            if "ABS" in one.opcode and not name:
+                raise _outside(code, one)
             address = labels.get(name[1]) if name else _number(one)
             if address is None:
                 raise MachineCodeError(f"{code.place(one)}: no target '{one.operands}' in the function")
             direct[at] = position(address, listed, code.place(one))
     return Targets(direct, tables)
+
+
+def _outside(code: Code, one: ListedInstruction) -> UnsupportedError:
+    """The error of a call of a function that the cubin does not define; names those that there are."""
+    defined = {symbol.name for symbols in code.cubin.symbols.values() for symbol in symbols}
+    held = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {}).values()
+    names = sorted({found.symbol for found in held} - defined)
+    what = f" ({' or '.join(names)})" if names else ""
+    reason = f"calls a function outside of the kernel{what}, which is not supported ({code.place(one)})"
+    return UnsupportedError(one.opcode, Location(code.file, one.line), reason)
 
 
 def _address(code: Code, one: ListedInstruction, label: str) -> int:
