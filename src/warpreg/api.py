@@ -17,7 +17,7 @@ from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments.runs import comparison, traces
 from warpreg.experiments.runs import run as runs
-from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest
+from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
 from warpreg.experiments.runs.choices import Choice, Refused
 from warpreg.experiments.runs.counting import Replayed, Timed
 from warpreg.experiments.runs.row import Failure, Row, Value
@@ -27,6 +27,7 @@ from warpreg.ir.errors import WarpregError
 from warpreg.ir.html_table import html_table
 from warpreg.ir.module import Module, SourceKernels
 from warpreg.ir.text_files import read_text
+from warpreg.machine_code import files
 from warpreg.ptx import parse
 from warpreg.ptx.cuda.compile import CompiledCuda, compile_cuda, compile_file
 from warpreg.ptx.cuda.options import CudaOptions, macros
@@ -151,8 +152,9 @@ class BoundKernel:
         """
         program, name = self.kernel.program, self.kernel.name
         limits = {"stack_bytes": stack_bytes, "heap_bytes": heap_bytes}
+        module, choice = with_parameters(program.module, name, arguments), program.choice.of(program.module)
         device = simt.Device(
-            program.module, program.choice.options(), program.record, stack_bytes=stack_bytes, heap_bytes=heap_bytes
+            module, choice.options_for(module), program.record, stack_bytes=stack_bytes, heap_bytes=heap_bytes
         )
         bound, filled = references or {}, symbols or {}
         identity = {"arguments": digest((*arguments, *bound, *bound.values(), *filled, *filled.values()))}
@@ -167,9 +169,7 @@ class BoundKernel:
         outputs = arrays.copy_back()
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         configuration |= {} if limits == DEFAULT_LIMITS else limits
-        return Run(
-            short_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
-        )
+        return Run(short_name(name), tuple(device.launches), outputs, configuration | identity | choice.as_dict())
 
 
 def compile(
@@ -192,7 +192,8 @@ def compile(
     arch: str | None = None,
     kernels: Sequence[str] = (),
 ) -> Program:
-    """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
+    """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks), or read a file of machine
+    code (``.cubin``, ``.fatbin``, ``.sass``).
 
     CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers per thread; other values are
     spilled.  ``schedule`` enables the list scheduler; ``target`` (``sm_80``) adds the target's reserved registers to
@@ -202,6 +203,7 @@ def compile(
     moves computations down to the blocks that read them, and ``rematerialize`` recomputes cheap values, where more than
     ``live_words`` words are live, by default those of ``max_registers``.  ``machine_code="sm_90"`` (or ``"sm_80"``)
     runs what ``ptxas`` of the ``cuda`` extra makes instead, which obeys ``max_registers`` only.
+    Of a file of machine code it chooses the part for this architecture.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
     architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate
@@ -223,11 +225,17 @@ def compile(
         arch=arch,
         machine_code=machine_code,
     )
-    return Program(load_module(source, choice.cuda, kernels), choice, record)
+    return Program(load_module(source, choice.cuda, kernels, machine_code), choice, record)
 
 
-def load_module(source: str | Path, cuda: CudaOptions | None = None, kernels: Sequence[str] = ()) -> Module:
-    """The module of a ``.cu`` or ``.ptx`` file or of source text; ``kernels`` are templates to instantiate."""
+def load_module(
+    source: str | Path,
+    cuda: CudaOptions | None = None,
+    kernels: Sequence[str] = (),
+    machine_code: str | None = None,
+) -> Module:
+    """The module of a kernel file or of source text; ``kernels`` are templates to instantiate, ``machine_code`` the
+    architecture to take from a file of machine code."""
     cuda = cuda or CudaOptions()
     if isinstance(source, str) and "\n" in source:
         if ".version" in source and ".target" in source:
@@ -235,8 +243,12 @@ def load_module(source: str | Path, cuda: CudaOptions | None = None, kernels: Se
             return parse(source)
         return _parsed(compile_cuda(source, "<source>.cu", cuda, kernels), "<ptx of source>")
     path = Path(source)
-    if path.suffix not in (".cu", ".ptx"):
-        raise WarpregError(f"{path}: expected a .cu or .ptx file, found suffix '{path.suffix}'")
+    if path.suffix not in (".cu", ".ptx", *files.SUFFIXES):
+        expected = ", ".join((".cu", ".ptx", *files.SUFFIXES))
+        raise WarpregError(f"{path}: expected one of {expected}, found suffix '{path.suffix}'")
+    if path.suffix in files.SUFFIXES:
+        _expect_no_options(str(path), cuda)
+        return files.read(path, machine_code)
     if path.suffix == ".ptx":
         _expect_no_options(str(path), cuda)
         return parse(read_text(path, errors="replace"), str(path))
@@ -250,7 +262,7 @@ def _parsed(compiled: CompiledCuda, name: str) -> Module:
 
 def _expect_no_options(name: str, cuda: CudaOptions) -> None:
     if cuda.is_given:
-        raise WarpregError(f"{name}: include, define and arch are for CUDA C++; PTX is compiled already")
+        raise WarpregError(f"{name}: include, define and arch are for CUDA C++, which this is not")
 
 
 def run(

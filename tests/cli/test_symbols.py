@@ -162,9 +162,9 @@ def test_other_commands_fill_variables_too(capsys: Output) -> None:
     assert main(["why", "mrf", "rfc", "filter.ptx", *launch]) == 0
     assert capsys.readouterr().err == ""
     assert main(["run", "vector-add", "--symbol", "w=f32:1"]) == 2
-    assert "--symbol and --save require a .cu or .ptx file" in capsys.readouterr().err
+    assert "--symbol and --save require a kernel file" in capsys.readouterr().err
     assert main(["why", "mrf", "rfc", "vector-add", "--symbol", "w=f32:1"]) == 2
-    assert "--symbol require a .cu or .ptx file" in capsys.readouterr().err
+    assert "--symbol require a kernel file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

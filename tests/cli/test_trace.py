@@ -115,9 +115,13 @@ def complaint(capsys: Output, status: int, *arguments: str) -> str:
         (["vector-add", "--design", "las"], 1, "las uses larf, so it needs that design beside it: larf+las"),
         (["vector-add", "--design", "corf", "--set", "corf.banks=4"], 1, "banks expects 32, the banks of gebhart-rfc"),
         (["vector-add", "--design", "rfc", "--set", "rfc.entries=2,4"], 2, "--set gives 2 combinations of values"),
-        (["vector-add", "--kernel", "x"], 2, "--kernel requires a .cu or .ptx file, found 'vector-add'"),
-        (["vector-add", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a .cu or .ptx file"),
-        (["kernelslist.g", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a .cu or .ptx file"),
+        (
+            ["vector-add", "--kernel", "x"],
+            2,
+            "--kernel requires a kernel file (.cu, .ptx, .cubin, .fatbin, .sass), found",
+        ),
+        (["vector-add", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a kernel file"),
+        (["kernelslist.g", "--grid", "4"], 2, "--grid, --block, --arg and --symbol require a kernel file"),
     ],
 )
 def test_bad_input_is_one_line(capsys: Output, tmp_path: Path, arguments: list[str], status: int, message: str) -> None:

@@ -40,7 +40,7 @@ def test_instructions_are_sorted_and_noted_in_the_listing(capsys: Output) -> Non
         (["mrf", "rcf", "vector-add"], "did you mean 'rfc'|no design named 'rcf'"),
         (["mrf", "rfc", "vector-ad"], "no workload named 'vector-ad'"),
         (["mrf", "rfc", "vector-add", "--size", "tiny", "--kernel", "x"], "no kernel in this run named 'x'"),
-        (["mrf", "rfc", "vector-add", "--grid", "4"], "require a .cu or .ptx file"),
+        (["mrf", "rfc", "vector-add", "--grid", "4"], "require a kernel file"),
         (["mrf", "corf", "vector-add", "--technology", "gebhart-40nm"], "corf: logic coalescing has no price"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 
 import pytest
 from tests.differential.test_opcodes import FORMS, disagreements, run_device, sampled
@@ -38,16 +39,46 @@ def forms_of(name: str) -> list[Instruction]:
     return [f for f in chosen if not FORMATS.search(str(f)) and not any(word in f.text for word in left_out)][:12]
 
 
+HALF_NAMES = "add sub mul fma min max ex2 tanh set setp cvt".split()
+SMALL = re.compile(r"e\dm\d|ue8m0|tf32|\.rs\.|scale")
+OF_SM_90, REFUSED = re.compile(r"bf16|xorsign|oob"), re.compile(r"\.[us]8\.bf16|\.bf16\.[us]8")
+NOT_ALIKE_HALVES = re.compile(r"fma\.rz|(add|sub|fma)\S*\.f32|cvt\S*\.(f32|f64)\.b?f16")
+"""Forms of later GPUs, or that ``ptxas`` does not take; results of another format, or with a NaN of other bits."""
+
+
+def halves_of(name: str, architecture: str) -> list[Instruction]:
+    """A few forms of each row of an opcode with numbers of 16 bits."""
+    rows = [forms for forms in FORMS.values() if forms and forms[0].text.split(".")[0] == name]
+    chosen = [form for forms in rows for form in sampled([f for f in forms if re.search(r"\.b?f16", f.text)])[::6]]
+    left_out = (SMALL, REFUSED, NOT_ALIKE_HALVES, *((OF_SM_90,) if architecture == "sm_80" else ()))
+    return [form for form in chosen if not any(pattern.search(str(form)) for pattern in left_out)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("name", HALF_NAMES)
+def test_halves_give_the_bits_of_ptx(name: str, architecture: str) -> None:
+    pytest.importorskip("nvidia")
+    forms = halves_of(name, architecture)
+    assert forms, name
+    compare(forms, name, (architecture,))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_machine_code_gives_the_bits_of_ptx(name: str) -> None:
     pytest.importorskip("nvidia")
     forms = forms_of(name)
     assert forms, name
+    compare(forms, name, ARCHITECTURES)
+
+
+def compare(forms: Sequence[Instruction], name: str, architectures: Sequence[str]) -> None:
+    """Both codes of the forms on the same operands."""
     matrix = build(forms, 32)
     words = matrix.input(random.Random(name))
     expected = run_device(matrix, Device(matrix.text), words)
-    for architecture in ARCHITECTURES:
+    for architecture in architectures:
         text = re.sub(r"\.target \S+", f".target {architecture}", matrix.text)
         device = Device(text, options=CompileOptions(assembler=MachineCode.of(architecture)))
         assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []

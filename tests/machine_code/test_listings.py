@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,16 @@ def test_text_without_encodings_is_read_too() -> None:
     plain = "Function : f\n" + LINE.partition(";")[0] + ";\n"
     (instruction,) = listing.parse(plain).functions["f"].instructions
     assert (instruction.opcode, instruction.operands, instruction.control) == ("MOV", "R1, c[0x0][0x28]", None)
+
+
+def test_data_of_other_sections_is_no_code() -> None:
+    """As ``nvdisasm`` prints it without ``-c``."""
+    data = '\t.section\t.nv.info,""\n        /*0000*/ \t.byte\t0x04, 0x2f\n        /*0002*/ \t.short\t(.L_2 - .L_1)\n'
+    found = listing.parse(data + text_of("sm_80") + data).functions
+    assert found == {
+        name: replace(function, instructions=[replace(i, line=i.line + 3) for i in function.instructions])
+        for name, function in listing.parse(text_of("sm_80")).functions.items()
+    }
 
 
 def test_an_unknown_opcode_names_its_place() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from warpreg.codegen import CompileOptions
+from warpreg.ir.operands import ConstantBank
 from warpreg.machine_code.assembler import ARCHITECTURES, MachineCode
 from warpreg.simt import Device
 
@@ -101,3 +102,39 @@ def test_bits_of_ptx(name: str, architecture: str) -> None:
     pytest.importorskip("nvidia")
     text = KERNEL.format(body=BODIES[name])
     assert outcome(text, architecture) == outcome(text, "")
+
+
+INDEXED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .align 16 .b8 s[256])
+{
+.reg .u64 %d<9>; .reg .u32 %r<9>; .reg .b16 %h<9>;
+ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 32; add.u64 %d1, %d1, %d2;
+and.b32 %r2, %r1, 15; mul.wide.u32 %d3, %r2, 8; mov.u64 %d4, s; add.u64 %d4, %d4, %d3;
+ld.param.u32 %r3, [%d4]; ld.param.u64 %d5, [%d4+8]; ld.param.u8 %h1, [%d4+3]; ld.param.s16 %h2, [%d4+6];
+cvt.u32.u16 %r4, %h1; cvt.s32.s16 %r5, %h2;
+st.global.u32 [%d1], %r3; st.global.u64 [%d1+8], %d5; st.global.u32 [%d1+16], %r4; st.global.u32 [%d1+20], %r5;
+ret;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_an_index_into_the_parameters(architecture: str) -> None:
+    """Thread t reads bytes 8 * (t & 15) and on of the structure: ``LDC R7, c[0x0][R0+0x160]``."""
+    pytest.importorskip("nvidia")
+    given = np.random.default_rng(1).integers(0, 256, 256, np.uint8)
+    device = Device(INDEXED, options=CompileOptions(assembler=MachineCode.of(architecture)))
+    out = device.zeros((32, 8), np.uint32)
+    device.launch("k", 1, 32, out, given.tobytes())
+    kernel = device.kernel("k")
+    assert any(isinstance(o, ConstantBank) and o.index for i in kernel.instructions() for o in i.operands)
+    for thread, row in enumerate(out.download()):
+        own = given[8 * (thread & 15) :]
+        assert row[0] == own[:4].copy().view(np.uint32)[0]
+        assert row[2:4].view(np.uint64)[0] == own[8:16].copy().view(np.uint64)[0]
+        assert row[4] == own[3]
+        assert row[5].astype(np.int32) == own[6:8].copy().view(np.int16)[0]

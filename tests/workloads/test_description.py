@@ -103,7 +103,11 @@ def test_the_command_line_takes_the_file(describe: Describe, capsys: Output) -> 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('source = "scale.ptx"', 'source = "scal.ptx"', "source: expected a .cu or .ptx file, found 'scal.ptx'"),
+        (
+            'source = "scale.ptx"',
+            'source = "scal.ptx"',
+            "source: expected a file (.cu, .ptx, .cubin, .fatbin, .sass), found",
+        ),
         ('source = "scale.ptx"', "", "source: field required"),
         ("source = ", "source ", "not a TOML file: "),
         ("repeat = 2", "repeats = 2", "launches.0: no key named 'repeats'; did you mean 'repeat'?"),

@@ -97,9 +97,9 @@ def command(
 ) -> int:
     """Compare two versions of kernels: registers, instructions, and of runs accesses, energy and cycles.
 
-    BEFORE and AFTER are kernel files (.cu, .ptx), workloads or launch files. Kernels are matched by name. Files without
-    --launches or launch options (as for 'warpreg run') are compared without a run. A file beside a workload runs with
-    the launches of the workload.
+    BEFORE and AFTER are kernel files (.cu, .ptx, .cubin, .fatbin, .sass), workloads or launch files. Kernels are
+    matched by name. Files without --launches or launch options (as for 'warpreg run') are compared without a run. A
+    file beside a workload runs with the launches of the workload.
 
     \b
     warpreg diff old.ptx new.ptx --fail-above 2%
@@ -170,7 +170,7 @@ class _Side:
     def _kernels(self, module: Module, choice: CompileChoice, run: Run | None) -> dict[str, Any]:
         names = module.kernel_names(self._launching.kernel)
         ran = {} if run is None else {kernel.name: kernel for kernel in run.kernels}
-        return {name: ran.get(name) or codegen.translate(module, name, choice.options()) for name in names}
+        return {name: ran.get(name) or codegen.translate(module, name, choice.options_for(module)) for name in names}
 
 
 def _quantities(fail_on: str | None, found: CodeChanges) -> Sequence[str]:

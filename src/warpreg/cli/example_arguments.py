@@ -34,7 +34,8 @@ class _Load:
 
 def example_argument(function: Function, parameter: Variable) -> str:
     """A value that the kernel can be launched with on four thread blocks of 256 threads, as far as the loads of
-    parameters tell: pointers are buffers, other bytes are zeros.
+    parameters tell: pointers are buffers, other bytes are zeros.  Machine code has no types: words of 64 bits are taken
+    for pointers.
     """
     loads = list(_loads(function))
     pointers = _pointers(function, loads)
@@ -44,7 +45,8 @@ def example_argument(function: Function, parameter: Variable) -> str:
         return _zeros(parameter.bytes)
     if parameter.dimensions:
         return "struct:" + ",".join(_fields(parameter, own, pointers, buffer))
-    is_pointer = (parameter.name, 0) in pointers or "ptr" in {q.lstrip(".") for q in parameter.qualifiers}
+    is_word = not function.body and parameter.type.bits == 64
+    is_pointer = is_word or (parameter.name, 0) in pointers or "ptr" in {q.lstrip(".") for q in parameter.qualifiers}
     return buffer if is_pointer else _number(parameter.type)
 
 

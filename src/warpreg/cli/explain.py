@@ -38,7 +38,7 @@ from warpreg.report.source_view import Cost, Explained, source_lines, source_tex
 
 
 @click.command()
-@click.argument("target", metavar="KERNEL.cu|.ptx|NAME|kernelslist.g")
+@click.argument("target", metavar="KERNEL.cu|.ptx|.cubin|NAME|kernelslist.g")
 @click.option("--kernel", help="Show only this kernel of the file.")
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show the placement decisions of this design.")
 @set_option
@@ -105,8 +105,11 @@ def command(
     else:
         module = _module(target, choice, kernel)
         names = module.kernel_names(kernel)
-        options = choice.options()
+        options = choice.options_for(module)
         if wanted:
+            if module.code:
+                message = f"--print-after shows the passes of Warpreg's compiler; {target} is machine code"
+                raise click.UsageError(message)
             if design_name:
                 raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
             _print_passes(module, names, options, wanted, verify_each, as_json)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from warpreg.cli.arguments import Argument, SymbolValue, parse_argument, parse_extent, parse_symbols
 from warpreg.cli.example_arguments import example_argument
 from warpreg.ir.cpp_names import short_name
+from warpreg.machine_code.files import SUFFIXES as MACHINE_CODE_FILES
 from warpreg.ptx.cuda.templates import is_instance
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from warpreg.ir.module import Module, Variable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-KERNEL_FILES = (".cu", ".ptx")
+KERNEL_FILES = (".cu", ".ptx", *MACHINE_CODE_FILES)
+KINDS = ", ".join(KERNEL_FILES)
+"""The suffixes in words."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,15 @@ class Launching:
     def _expect_launch(self, target: str, program: api.Program, name: str, arguments: int) -> None:
         function = program.module.function(name)
         parameters = function.parameters
-        if self.grid and self.block and arguments == len(parameters):
+        code = program.module.code
+        is_known = code is None or code.knows_parameters(name)
+        if self.grid and self.block and (arguments == len(parameters) or not is_known):
             return
+        if not is_known:
+            raise click.UsageError(
+                f"{target} has no record of the parameters of {name}: give --grid, --block and one --arg for each, as "
+                "wide as the parameter"
+            )
         specs = [f"--arg {example_argument(function, one)}" for one in parameters]
         called = shlex.quote(self.kernel or short_name(name))
         words = ["warpreg run", shlex.quote(target), "--kernel", called, "--grid 4 --block 256", *specs]
@@ -129,7 +139,7 @@ def module_of(target: str, choice: CompileChoice, kernel: str | None = None) -> 
     from warpreg import api
 
     is_template = kernel is not None and is_instance(kernel) and Path(target).suffix == ".cu"
-    return api.load_module(target, choice.cuda, [kernel] if is_template and kernel else [])
+    return api.load_module(target, choice.cuda, [kernel] if is_template and kernel else [], choice.machine_code)
 
 
 def launch_options(function: Function) -> Function:

@@ -16,7 +16,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, LaunchValues, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, LaunchValues, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -102,8 +102,8 @@ def command(
 ) -> None:
     """Run a kernel or workload, check its outputs, and print its register profile.
 
-    The target is a workload name (see 'warpreg list workloads'), a kernel file (.cu, .ptx), a launch description
-    (.toml, .py), or a hardware trace of Accel-Sim (kernelslist.g, .traceg).
+    The target is a workload name (see 'warpreg list workloads'), a kernel file (.cu, .ptx, .cubin, .fatbin,
+    .sass), a launch description (.toml, .py), or a hardware trace of Accel-Sim (kernelslist.g, .traceg).
 
     \b
     warpreg run hotspot
@@ -183,7 +183,7 @@ def _checked(run: Run) -> str:
 def _refuse_launch_options(target: str, launching: Launching, save: tuple[str, ...]) -> None:
     if launching.is_given or save:
         raise click.UsageError(
-            f"--kernel, --grid, --block, --arg, --symbol and --save require a .cu or .ptx file; "
+            f"--kernel, --grid, --block, --arg, --symbol and --save require a kernel file ({KINDS}); "
             f"'{target}' is a workload or a trace and defines its own launches"
         )
 

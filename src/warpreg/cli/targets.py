@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from warpreg import simt
-from warpreg.cli.launching import KERNEL_FILES, Launching
+from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
 
-TARGET = "NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g"
+TARGET = "NAME|KERNEL.cu|.ptx|.cubin|LAUNCHES.toml|.py|kernelslist.g"
 
 
 def run_target(
@@ -32,7 +32,7 @@ def run_target(
     if Path(target).suffix in KERNEL_FILES:
         return launching.run(target, launching.values(seed), choice, max_instructions, record)
     if launching.is_launch:
-        raise click.UsageError(f"--grid, --block, --arg and --symbol require a .cu or .ptx file, found '{target}'")
+        raise click.UsageError(f"--grid, --block, --arg and --symbol require a kernel file ({KINDS}), found '{target}'")
     if is_trace(target):
         return recorded_run(target, reading, choice)
     return run_workload(find_workload(target), size, seed, choice, record, max_instructions)

@@ -12,7 +12,7 @@ from warpreg.cli import output as out
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_option, one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -117,7 +117,7 @@ def command(
     if form == PERFETTO:
         messages()
     if launching.kernel and Path(target).suffix not in KERNEL_FILES:
-        raise click.UsageError(f"--kernel requires a .cu or .ptx file, found '{target}'")
+        raise click.UsageError(f"--kernel requires a kernel file ({KINDS}), found '{target}'")
     described = gpu.load(machine)
     design = one_choice(files or (BASELINE,), settings, machine=described, unchecked=unchecked)
     setting = Setting.load(described, technology, [design])

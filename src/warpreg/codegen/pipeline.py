@@ -114,12 +114,13 @@ def translate(
     module: Module, kernel_name: str, options: CompileOptions | None = None, *, verify_each: bool = False
 ) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` in architected registers: `build_kernel` and `compile` in one, or the
-    work of another assembler.
+    work of another assembler, or that of the module if it is machine code.
     """
     options = options or CompileOptions()
     with collector_paused(), compiling(kernel_name):
-        if options.assembler:
-            return options.assembler.kernel(module, kernel_name)
+        assembler = module.code or options.assembler
+        if assembler:
+            return assembler.kernel(module, kernel_name)
         return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
 
 

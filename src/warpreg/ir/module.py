@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TYPE_CHECKING, Protocol, Union
 
 from warpreg.ir.cpp_names import demangled, forms, normal, short_name
 from warpreg.ir.errors import MOST_NAMES, Location, UnknownNameError, WarpregError
@@ -17,8 +17,11 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Symbol
 from warpreg.ir.types import Type
 
-Initializer = Union[Immediate, Symbol, "Generic", "Masked", "Property", "tuple[Initializer, ...]"]
-"""A constant, an address, one byte of an address, a sampler's property, or a nested list of them."""
+if TYPE_CHECKING:
+    from warpreg.ir.kernel import Kernel
+
+Initializer = Union[Immediate, Symbol, "Generic", "Masked", "Property", "Content", "tuple[Initializer, ...]"]
+"""A constant, an address, one byte of an address, a sampler's property, bytes, or a nested list of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,14 @@ class Property:
 
     name: str
     value: Immediate | Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An initialiser that is all bytes of a variable, with the addresses that they hold by byte offset."""
+
+    data: bytes
+    addresses: tuple[tuple[int, Symbol], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +237,28 @@ class SourceKernels:
     templates: Mapping[str, str] = field(default_factory=dict)
 
 
+class Code(Protocol):
+    """Machine code of the kernels of a module, which has no statements in PTX."""
+
+    @property
+    def architecture(self) -> str:
+        """Such as ``sm_80``."""
+
+    def kernel(self, module: Module, name: str) -> Kernel:
+        """A kernel in architected registers."""
+
+    def knows_parameters(self, name: str) -> bool:
+        """Whether the parameters of a kernel are known."""
+
+    def with_parameters(self, module: Module, name: str, slots: Sequence[tuple[int, int]]) -> Module:
+        """The module with parameters of these bytes and alignments, in order, for a kernel whose own are not known."""
+
+
 @dataclass(frozen=True, eq=True)
 class Module:
-    """One PTX file.  ``items`` are all top-level items in order, after version, target and address size; ``digest``
-    identifies the text that was parsed, empty for a module that was not parsed; ``source`` is known of CUDA C++."""
+    """One PTX file, or a file of machine code.  ``items`` are all top-level items in order, after version, target and
+    address size; ``digest`` identifies the text that was parsed, empty for a module that was not parsed; ``source`` is
+    known of CUDA C++.  A module with ``code`` declares kernels without statements, and variables."""
 
     version: str
     target: tuple[str, ...]
@@ -238,6 +267,7 @@ class Module:
     file: str = field(default="<ptx>", compare=False)
     digest: str = field(default="", compare=False)
     source: SourceKernels = field(default_factory=SourceKernels, compare=False)
+    code: Code | None = field(default=None, compare=False)
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -316,7 +346,7 @@ class Module:
 
 
 __all__ = [
-    "Attribute", "BranchTable", "CallPrototype", "Function", "Generic", "Initializer", "LabelStatement", "Loc",
-    "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section", "SourceFile",
-    "SourceKernels", "Statement", "TopLevel", "Variable",
+    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "Generic", "Initializer",
+    "LabelStatement", "Loc", "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
+    "SourceFile", "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip

@@ -62,6 +62,13 @@ def wide_addresses(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> t
     )
 
 
+def with_signs(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """With ``.XORSIGN``, the listing marks sources as absolute values, but their signs make that of the result."""
+    if "XORSIGN" not in modifiers:
+        return operands
+    return tuple(replace(o, absolute=False) if isinstance(o, Modified) else o for o in operands)
+
+
 def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:
     """Operands with their slots, and what is left."""
     found: Taken = []

@@ -1,37 +1,47 @@
 """What a cubin says of its kernels: an ELF file with NVIDIA's records in ``.nv.info`` sections.
 
 A record is a format byte, an attribute byte and a value (or the size of the value that follows).  Attributes by their
-names in ``cuobjdump -elf``: the numbers were read from cubins of known kernels.
+names in ``cuobjdump -elf``: the numbers were read from cubins of known kernels, of CUDA 12.4 and 13.5.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from warpreg.machine_code import elf
+from warpreg.machine_code.elf import Relocation
 from warpreg.machine_code.errors import MachineCodeError
 
 FRAME_SIZE, REGCOUNT = 0x11, 0x2F
-PARAM_CBANK = 0x0A
+PARAM_CBANK, KPARAM_INFO, KPARAM_INFO_V2 = 0x0A, 0x17, 0x45
 SIZED = 4
-SYMBOL = struct.Struct("<IBBHQQ")
-SECTION = struct.Struct("<IIQQQQIIQQ")
-HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-SYMBOL_TABLE, NO_BITS, RELOCATIONS, RELOCATIONS_WITH_ADDEND = 2, 8, 9, 4
-CONSTANT = ".nv.constant"
+MACHINE = 190
+"""Of NVIDIA's GPUs in the header of an ELF file."""
+RELOCATABLE = 1
+OLD_ABI = 7
+"""Of CUDA 12: the architecture is the lowest byte of the header's flags, and later the one above it."""
+ENTRY = 0x10
+"""Flag of a symbol that is a kernel."""
+CONSTANT, INITIAL, ZEROS = ".nv.constant", ".nv.global.init", ".nv.global"
+TOOL = ".note.nv.tkinfo"
+VERSION = re.compile(rb"V(\d+\.\d+)[\d.]*")
 
 
 @dataclass(slots=True)
 class KernelRecord:
     """``registers`` allocated per thread; ``frame_bytes`` of local memory; static ``shared_bytes``; where parameters
-    begin in constant bank 0 (``parameter_base``)."""
+    begin in constant bank 0 (``parameter_base``); offset from there and bytes of each of the ``parameters``."""
 
     name: str
     registers: int = 0
     frame_bytes: int = 0
     shared_bytes: int = 0
     parameter_base: int = 0
+    parameters: dict[int, tuple[int, int]] = field(default_factory=dict)
+    is_entry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,78 +56,62 @@ class Symbol:
 
 @dataclass(slots=True)
 class Cubin:
-    """``symbols`` by section; ``constants``: the bytes of sections of constant banks by name; ``relocated``: names of
-    symbols whose address a section holds, by section and byte offset."""
+    """``symbols`` by section; ``contents``: the bytes of sections of variables and constant banks by name;
+    ``relocated``: the addresses that a section holds, by section and byte offset; ``architecture`` such as ``sm_80``;
+    ``version``: the release of the tool that made it, empty if it does not say."""
 
     kernels: dict[str, KernelRecord]
     symbols: dict[str, list[Symbol]]
-    constants: dict[str, bytes]
-    relocated: dict[str, dict[int, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    name: str
-    kind: int
-    data: bytes
-    size: int
-    link: int
-    info: int
+    contents: dict[str, bytes]
+    relocated: Mapping[str, Mapping[int, Relocation]]
+    architecture: str = ""
+    version: str = ""
 
 
 def read(data: bytes, name: str = "cubin") -> Cubin:
-    """The records of a cubin.  Raises MachineCodeError for a file that is none, or is cut."""
-    if data[:4] != b"\x7fELF":
-        raise MachineCodeError(f"{name}: no cubin: it does not begin with ELF")
+    """The records of a cubin.  Raises MachineCodeError for a file that is none, is cut, or is not linked."""
+    found = elf.read(data, name)
+    if found.machine != MACHINE:
+        raise MachineCodeError(f"{name}: no cubin: an ELF file for machine {found.machine}, expected {MACHINE}")
+    if found.kind == RELOCATABLE:
+        raise MachineCodeError(f"{name}: a relocatable cubin: link it first (nvcc -dlink -cubin)")
     try:
-        return _read(data)
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        return _read(found)
+    except (struct.error, IndexError) as error:
         raise MachineCodeError(f"{name}: a damaged cubin: {error}") from error
 
 
-def _read(data: bytes) -> Cubin:
-    sections = _sections(data)
-    names: list[str] = []
-    symbols: list[tuple[int, ...]] = []
+def _read(found: elf.Elf) -> Cubin:
     by_section: dict[str, list[Symbol]] = {}
-    for section in sections:
-        if section.kind == SYMBOL_TABLE:
-            symbols = [*SYMBOL.iter_unpack(section.data)]
-            names = [_text(sections[section.link].data, entry[0]) for entry in symbols]
-    for name, (_, _, _, index, value, size) in zip(names, symbols, strict=True):
-        if name and 0 < index < len(sections):
-            place = sections[index].name
-            by_section.setdefault(place, []).append(Symbol(name, place, value, size))
-    constants = {s.name: s.data for s in sections if s.name.startswith(CONSTANT)}
-    return Cubin(_kernels(sections, names), by_section, constants, _relocated(sections, names))
+    for one in found.symbols:
+        if one.name and 0 < one.section < len(found.sections):
+            place = found.sections[one.section].name
+            by_section.setdefault(place, []).append(Symbol(one.name, place, one.offset, one.bytes))
+    contents = {s.name: s.data for s in found.sections if s.name.startswith((CONSTANT, INITIAL))}
+    number = found.flags & 0xFF if found.abi <= OLD_ABI else found.flags >> 8 & 0xFF
+    return Cubin(_kernels(found), by_section, contents, found.relocations(), f"sm_{number}", _version(found.sections))
 
 
-def _sections(data: bytes) -> list[_Section]:
-    header = HEADER.unpack_from(data)
-    start, entry, count, strings = header[6], header[11], header[12], header[13]
-    raw = [SECTION.unpack_from(data, start + entry * i) for i in range(count)]
-    text = data[raw[strings][4] :][: raw[strings][5]]
-    return [
-        _Section(_text(text, s[0]), s[1], b"" if s[1] == NO_BITS else data[s[4] :][: s[5]], s[5], s[6], s[7])
-        for s in raw
-    ]
+def _version(sections: tuple[elf.Section, ...]) -> str:
+    found = next((VERSION.search(one.data) for one in sections if one.name == TOOL), None)
+    return found[1].decode() if found else ""
 
 
-def _text(table: bytes, offset: int) -> str:
-    return table[offset : table.index(b"\0", offset)].decode()
-
-
-def _kernels(sections: list[_Section], names: list[str]) -> dict[str, KernelRecord]:
-    code = [s.name.removeprefix(".text.") for s in sections if s.name.startswith(".text.")]
-    found = {name: KernelRecord(name) for name in code}
-    for section in sections:
+def _kernels(found: elf.Elf) -> dict[str, KernelRecord]:
+    code = [s.name.removeprefix(".text.") for s in found.sections if s.name.startswith(".text.")]
+    kernels = {name: KernelRecord(name) for name in code}
+    names = [one.name for one in found.symbols]
+    for symbol in found.symbols:
+        if symbol.name in kernels and symbol.other & ENTRY:
+            kernels[symbol.name].is_entry = True
+    for section in found.sections:
         if section.name == ".nv.info":
-            _counts(section.data, names, found)
-        elif record := found.get(section.name.removeprefix(".nv.info.")):
+            _counts(section.data, names, kernels)
+        elif record := kernels.get(section.name.removeprefix(".nv.info.")):
             _parameters(section.data, record)
-        elif record := found.get(section.name.removeprefix(".nv.shared.")):
+        elif record := kernels.get(section.name.removeprefix(".nv.shared.")):
             record.shared_bytes = section.size
-    return found
+    return kernels
 
 
 def _counts(data: bytes, names: list[str], kernels: dict[str, KernelRecord]) -> None:
@@ -136,6 +130,12 @@ def _parameters(data: bytes, record: KernelRecord) -> None:
     for attribute, value in _records(data):
         if attribute == PARAM_CBANK:
             _, record.parameter_base, _ = struct.unpack("<IHH", value)
+        elif attribute == KPARAM_INFO:
+            _, number, offset, flags = struct.unpack("<IHHI", value)
+            record.parameters[number] = offset, flags >> 18
+        elif attribute == KPARAM_INFO_V2:
+            _, number, offset, size, _ = struct.unpack("<IHHHH", value)
+            record.parameters[number] = offset, size
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -146,14 +146,3 @@ def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
         value = data[at + 4 : at + 4 + size] if kind == SIZED else data[at + 2 : at + 4]
         yield attribute, value
         at += 4 + (size if kind == SIZED else 0)
-
-
-def _relocated(sections: list[_Section], names: list[str]) -> dict[str, dict[int, str]]:
-    found: dict[str, dict[int, str]] = {}
-    for section in sections:
-        if section.kind in (RELOCATIONS, RELOCATIONS_WITH_ADDEND):
-            entry = struct.Struct("<QQ" if section.kind == RELOCATIONS else "<QQQ")
-            target = found.setdefault(sections[section.info].name, {})
-            for offset, info, *_ in entry.iter_unpack(section.data):
-                target[offset] = names[info >> 32]
-    return found

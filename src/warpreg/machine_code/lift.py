@@ -23,8 +23,8 @@ from warpreg.ir.operands import (
     Vector,
 )
 from warpreg.ir.types import PRED, Type
-from warpreg.machine_code import textures
-from warpreg.machine_code.canonical import canonical, wide_addresses
+from warpreg.machine_code import matrices, textures
+from warpreg.machine_code.canonical import canonical, wide_addresses, with_signs
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
@@ -136,11 +136,23 @@ def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
             )
         elif opcode in ("BRA", "CALL", "JMP", "BSSY"):
             name = LABEL.search(one.operands)
+            if "ABS" in one.opcode and not name:
+                raise _outside(code, one)
             address = labels.get(name[1]) if name else _number(one)
             if address is None:
                 raise MachineCodeError(f"{code.place(one)}: no target '{one.operands}' in the function")
             direct[at] = position(address, listed, code.place(one))
     return Targets(direct, tables)
+
+
+def _outside(code: Code, one: ListedInstruction) -> UnsupportedError:
+    """The error of a call of a function that the cubin does not define; names those that there are."""
+    defined = {symbol.name for symbols in code.cubin.symbols.values() for symbol in symbols}
+    held = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {}).values()
+    names = sorted({found.symbol for found in held} - defined)
+    what = f" ({' or '.join(names)})" if names else ""
+    reason = f"calls a function outside of the kernel{what}, which is not supported ({code.place(one)})"
+    return UnsupportedError(one.opcode, Location(code.file, one.line), reason)
 
 
 def _address(code: Code, one: ListedInstruction, label: str) -> int:
@@ -162,19 +174,28 @@ class _Lifter:
         symbols = code.cubin.symbols.get(f".nv.constant{VARIABLES}", ())
         self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
-        self.literals = code.cubin.constants.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
+        self.literals = code.cubin.contents.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
 
     def placements(self, source: Kernel, lifted: Iterable[Block]) -> tuple[Placement, ...]:
-        """Those of the PTX, variables of bank 3 with their offsets in it; all of them where an index or a pair of words
-        may reach one that the code does not name."""
+        """Those of the PTX, variables whose addresses the code takes, and those of bank 3 with their offsets in it; all
+        of them where an index or a pair of words may reach one that the code does not name.
+
+        Raises MachineCodeError for a name that is no variable of the module.
+        """
         words = [o for block in lifted for i in block.instructions for o in i.operands if isinstance(o, ConstantBank)]
         reaches = any(word.bank == VARIABLES and (word.index or word.type.bits > 32) for word in words)
-        own = {p.variable.unique_name for p in source.placements}
+        placed = {p.variable.unique_name for p in source.placements}
         declared = {v.unique_name: v for v in source.module.static_variables}
+        taken = {word.name for word in words if word.name and word.name not in placed}
+        if unknown := sorted(taken - declared.keys()):
+            raise MachineCodeError(f"{self.code.file}: {self.code.function.name}: no variable is named {unknown[0]}")
+        own = placed | taken
         known = [row for row in self.variables if row[2] in declared and (reaches or row[2] in own)]
         banked = [Placement(declared[name], "const", offset, size) for offset, size, name in known]
         names = {p.variable.unique_name for p in banked}
-        return (*(p for p in source.placements if p.variable.unique_name not in names), *banked)
+        addressed = [Placement(declared[name], declared[name].space, 0, declared[name].bytes) for name in sorted(taken)]
+        others = (p for p in (*source.placements, *addressed) if p.variable.unique_name not in names)
+        return (*others, *banked)
 
     def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
         """A block with its instructions; blocks are named by their number."""
@@ -188,18 +209,23 @@ class _Lifter:
             return self.instruction(nothing)
         opcode, modifiers, pattern, kinds = _form(one.opcode)
         location = Location(self.code.file, one.line)
-        if pattern is None and opcode not in textures.OPCODES:
+        if not _is_known(one):
+            others = sum(not _is_known(other) for other in self.code.function.instructions) - 1
+            more = f"; {others} others of the function are not known" if others else ""
             place = self.code.place(one)
-            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place})")
+            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place}){more}")
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
-            if pattern is None:
+            if opcode in matrices.OPCODES:
+                opcode, modifiers, operands = matrices.as_ptx(opcode, modifiers, listed)
+                kinds = (None,) * len(operands)
+            elif pattern is None:
                 operands = textures.texture_operands(opcode, modifiers, listed)
                 kinds = (None,) * len(operands)
             else:
                 operands, positions = canonical(pattern, listed, reused)
-                operands = wide_addresses(modifiers, operands)
+                operands = with_signs(modifiers, wide_addresses(modifiers, operands))
         except ValueError as error:
             raise MachineCodeError(f"{self.code.place(one)}: '{one.opcode} {one.operands}': {error}") from error
         resolved = tuple(
@@ -218,6 +244,8 @@ class _Lifter:
         """Labels, special registers and words of constant banks by what they stand for in a slot of that kind."""
         if isinstance(operand, Label):
             return self._label(operand)
+        if kind == "label" and isinstance(operand, Immediate):
+            return Label(f"L{self.numbers[operand.value // INSTRUCTION_BYTES]}")
         if isinstance(operand, Special):
             return _predicates(one) if operand.name == "PR" else special(operand.name)
         if isinstance(operand, ConstantBank):
@@ -239,13 +267,20 @@ class _Lifter:
                 if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
         if word.bank == ADDRESSES and word.offset & ~4 in self.addresses:
-            return replace(word, offset=0, name=self.addresses[word.offset & ~4], word=word.offset >> 2 & 1)
+            held = self.addresses[word.offset & ~4]
+            return replace(word, offset=held.addend, name=held.symbol, word=word.offset >> 2 & 1)
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
         if word.bank in (0, LITERALS):
             return word
-        raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
+        remedy = "" if self.code.cubin.contents else "; variables need the cubin, beside the listing"
+        raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}{remedy}")
+
+
+def _is_known(one: ListedInstruction) -> bool:
+    opcode, _, pattern, _ = _form(one.opcode)
+    return pattern is not None or opcode in textures.OPCODES | matrices.OPCODES
 
 
 def _predicates(one: ListedInstruction) -> Vector:

@@ -6,7 +6,8 @@
                                                                  /* 0x0c0fe400078e0207 */
 
 with the lower 64 bits beside the instruction and the upper ones on the next line; without ``-hex``, no encoding.
-``nvdisasm`` prints a section per function (``.section .text.NAME``) and labels, ``cuobjdump`` neither.
+``nvdisasm`` prints a section per function (``.section .text.NAME``) with its registers, and labels, ``cuobjdump``
+neither, but the code of several architectures, one after the other (``code for sm_80``).
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from warpreg.machine_code.errors import MachineCodeError
 INSTRUCTION_BYTES = 16
 SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
 FUNCTION = re.compile(r"\s*Function : (\S+)")
-TARGET = re.compile(r"\s*\.target\s+(sm_\w+)|\s*code for (sm_\w+)|.*EF_CUDA_SM(\d+)")
+TARGET = re.compile(r"\s*\.target\s+(sm_\w+)|.*?EF_CUDA_SM(\d+)")
+PART = re.compile(r"\s*code for (sm_\w+)")
+REGISTERS = re.compile(r'.*"SHI_REGISTERS=(\d+)"')
 LABEL = re.compile(r"([.$\w]+):\s*$")
-ADDRESS = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*)$")
+ADDRESS = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+([^.\s].*)$")
+"""An instruction; data of other sections, which ``nvdisasm`` prints without ``-c``, begin with a point."""
 STATEMENT = re.compile(r"(?:@(!?U?P[T0-9])\s+)?([A-Z][\w.]*)\s*(.*?)\s*$")
 ENCODING = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 SOURCE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
@@ -46,9 +50,11 @@ class ListedInstruction:
 
 @dataclass(slots=True)
 class Function:
-    """The code of a section: instructions in order of address, and the address of each label."""
+    """The code of a section: instructions in order of address, the address of each label, and the registers of a
+    thread, 0 if the text does not say them."""
 
     name: str
+    registers: int = 0
     instructions: list[ListedInstruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
 
@@ -62,7 +68,13 @@ class Listing:
 
 
 def parse(text: str, name: str = "listing") -> Listing:
-    """The functions of a disassembly.  Raises MachineCodeError with ``name:line`` for text that is cut or damaged."""
+    """The functions of a disassembly, those of the first architecture if there are several.  Raises MachineCodeError
+    with ``name:line`` for text that is cut or damaged."""
+    return parse_all(text, name)[0]
+
+
+def parse_all(text: str, name: str = "listing") -> list[Listing]:
+    """The functions of each architecture.  Raises like `parse`."""
     return _Reader(name).read(text)
 
 
@@ -70,11 +82,12 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self.name = name
         self.listing = Listing()
+        self.parts = {"": self.listing}
         self.function: Function | None = None
         self.waiting: list[str] = []
         self.source: tuple[str, int] | None = None
 
-    def read(self, text: str) -> Listing:
+    def read(self, text: str) -> list[Listing]:
         lines = text.splitlines()
         number = 0
         while number < len(lines):
@@ -86,9 +99,10 @@ class _Reader:
             else:
                 self._other(line)
             number += 1
-        if not self.listing.functions:
+        listings = [one for one in self.parts.values() if one.functions]
+        if not listings:
             raise MachineCodeError(f"{self.name}: no function; expected text of nvdisasm -c or cuobjdump -sass")
-        return self.listing
+        return listings
 
     def _other(self, line: str) -> None:
         """Sections, functions, labels and source lines; anything else says nothing about the code."""
@@ -99,8 +113,17 @@ class _Reader:
             self.waiting.append(found[1])
         elif found := SOURCE.match(line):
             self.source = found[1], int(found[2])
+        elif found := PART.match(line):
+            self._part(found[1])
+        elif self.function and (found := REGISTERS.match(line)):
+            self.function.registers = int(found[1])
         elif not self.listing.architecture and (found := TARGET.match(line)):
-            self.listing.architecture = found[1] or found[2] or f"sm_{found[3]}"
+            self.listing.architecture = found[1] or f"sm_{found[2]}"
+
+    def _part(self, architecture: str) -> None:
+        """What follows is for that architecture."""
+        self.listing = self.parts.setdefault(architecture, Listing(architecture))
+        self.function = None
 
     def _instruction(self, found: re.Match[str], upper: re.Match[str] | None, line: int) -> None:
         place = f"{self.name}:{line}"

@@ -35,10 +35,15 @@ def find_tool(name: str) -> Path:
     raise VendorToolMissingError(name)
 
 
-@functools.cache
 def ptxas_version() -> str:
     """The version of ``ptxas``, such as ``13.0.88``."""
-    found = VERSION.search(output_of([str(find_tool("ptxas")), "--version"]))
+    return version_of("ptxas")
+
+
+@functools.cache
+def version_of(tool: str) -> str:
+    """The version of a tool.  Raises `VendorToolMissingError`."""
+    found = VERSION.search(output_of([str(find_tool(tool)), "--version"]))
     return found[1] if found else "unknown"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
     Attribute,
@@ -33,7 +34,9 @@ _CLAUSES = ("function_name", "inlined_at")
 
 
 def write(module: Module) -> str:
-    """The module as PTX text; ``parse`` of it gives an equal module."""
+    """The module as PTX text; ``parse`` of it gives an equal module.  Raises WarpregError for machine code."""
+    if module.code is not None:
+        raise WarpregError(f"{module.file}: machine code ({module.code.architecture}) has no PTX")
     lines = [f".version {module.version}", f".target {', '.join(module.target)}"]
     lines += [f".address_size {module.address_size}", ""]
     for item in module.items:

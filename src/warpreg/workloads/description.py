@@ -13,6 +13,7 @@ import numpy as np
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.toml_files import read_toml
+from warpreg.machine_code.files import SUFFIXES
 from warpreg.ptx.cuda.options import CudaOptions
 from warpreg.ptx.cuda.templates import is_instance
 from warpreg.workloads.launch_file import (
@@ -40,11 +41,12 @@ def load_description(path: Path | str) -> Workload:
     path = Path(path)
     description = read_toml(path, Description, DescriptionError)
     source = path.parent / description.source
-    if source.suffix not in (".cu", ".ptx") or not source.is_file():
-        raise DescriptionError(f"{path}: source: expected a .cu or .ptx file, found '{description.source}'")
+    if source.suffix not in (".cu", ".ptx", *SUFFIXES) or not source.is_file():
+        expected = ", ".join((".cu", ".ptx", *SUFFIXES))
+        raise DescriptionError(f"{path}: source: expected a file ({expected}), found '{description.source}'")
     _check_names(path, description)
     cuda = _cuda(path, description)
-    if cuda.is_given and source.suffix == ".ptx":
+    if cuda.is_given and source.suffix != ".cu":
         raise DescriptionError(f"{path}: include, define and arch are for CUDA C++, found '{description.source}'")
     tolerances = {name: Tolerance(entry.relative, entry.absolute) for name, entry in description.expect.items()}
     return Workload(

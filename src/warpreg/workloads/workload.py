@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.module import Module, SourceKernels
+from warpreg.machine_code import files
 from warpreg.ptx import parse
 from warpreg.ptx.cuda.compile import AS_IT_IS, compile_file
 from warpreg.ptx.cuda.options import CudaOptions
@@ -177,12 +178,16 @@ class Workload:
         return self.source.with_suffix(".ptx")
 
     def module(self, cuda: CudaOptions | None = None) -> Module:
-        """The parsed PTX; a source without PTX beside it is compiled, and so is one whose options are given, by the
-        workload or by ``cuda``.
+        """The parsed PTX, or the code of a file of machine code; a source without PTX beside it is compiled, and so is
+        one whose options are given, by the workload or by ``cuda``.
 
         Raises `PtxError`, `CudaCompileError`, and `CompilerMissingError` without the ``cuda`` extra.
         """
         chosen = cuda.over(self.cuda) if cuda else self.cuda
+        if self.source.suffix in files.SUFFIXES:
+            if chosen.is_given:
+                raise WarpregError(f"{self.source}: include, define and arch are for CUDA C++, which this is not")
+            return files.read(self.source)
         if self.ptx_path.is_file() and not chosen.is_given and not self.templates:
             return parse(self.ptx_path.read_text(encoding="utf-8"), self.ptx_path.name)
         if self.source.suffix == ".ptx":
@@ -192,7 +197,9 @@ class Workload:
         return dataclasses.replace(module, source=SourceKernels(compiled.instances, compiled.templates))
 
     def ptx_text(self) -> str:
-        """The PTX without options of the user."""
+        """The PTX without options of the user.  Raises WarpregError for machine code."""
+        if self.source.suffix in files.SUFFIXES:
+            raise WarpregError(f"{self.source}: machine code has no PTX")
         if self.ptx_path.is_file():
             return self.ptx_path.read_text(encoding="utf-8")
         return compile_file(self.cuda_path, self.cuda, self.templates).ptx

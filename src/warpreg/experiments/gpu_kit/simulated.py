@@ -60,7 +60,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class ComparedCycles:
-    """Cycles of a copy of ``what`` by a number of ``warps``, on the GPU and on the machine; error relative to the GPU."""
+    """Cycles of a copy of ``what`` by a number of ``warps``, on the GPU and on the machine; ``error``: relative."""
 
     what: str
     warps: int

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warpreg import simt
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.ir.errors import WarpregError
-from warpreg.ir.module import Variable
+from warpreg.ir.module import Module, Variable
 from warpreg.simt import Structure, SurfaceArgument, TextureArgument
 from warpreg.simt.launch.structures import raw
 
@@ -126,6 +126,34 @@ def _is_by_value(array: NDArray[Any], parameter: Variable | None) -> bool:
     """Whether an array is a record, or records for a parameter that is a structure; others are pointers."""
     is_structure = parameter is not None and bool(parameter.dimensions)
     return array.dtype.names is not None and (array.ndim == 0 or is_structure)
+
+
+def with_parameters(module: Module, kernel: str, arguments: Sequence[Argument]) -> Module:
+    """The module; where nothing says the parameters of the kernel, with those that fit the arguments.
+
+    Raises ArgumentError for a number of Python, which does not say its bytes.
+    """
+    if module.code is None or module.code.knows_parameters(kernel):
+        return module
+    return module.code.with_parameters(module, kernel, [_slot(kernel, *one) for one in enumerate(arguments)])
+
+
+def _slot(kernel: str, place: int, given: Argument) -> tuple[int, int]:
+    """Bytes and alignment of an argument."""
+    if isinstance(given, (bool, int, float)) and not isinstance(given, np.generic):
+        raise ArgumentError(
+            f"{kernel}: argument {place} is {given!r}, and no record says how many bytes it has: expected a number of "
+            "NumPy, such as numpy.int32(1)"
+        )
+    layout = Structure(given).mapped(_as_address, "").layout()
+    return layout.size, layout.alignment
+
+
+def _as_address(value: object, place: str) -> object:
+    is_pointer = isinstance(value, (TextureArgument, SurfaceArgument)) or (
+        isinstance(value, np.ndarray) and not _is_by_value(value, None)
+    )
+    return np.uint64(0) if is_pointer else value
 
 
 def digest(values: Sequence[object]) -> str:

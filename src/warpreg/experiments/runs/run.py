@@ -166,6 +166,8 @@ RANGES = {
 ADDRESS_BITS = (32, 64)
 OF_PTXAS = frozenset({"machine_code", "max_registers", "registers", "include", "define", "arch"})
 """Compile options that also have an effect on machine code."""
+OF_BINARIES = frozenset({"machine_code", "registers"})
+"""Those that have an effect on files of machine code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,25 @@ class CompileChoice:
             live_words=self.live_words,
         )
 
+    def of(self, module: Module) -> CompileChoice:
+        """The choice for a module: one of machine code says its architecture."""
+        return dataclasses.replace(self, machine_code=module.code.architecture) if module.code else self
+
+    def options_for(self, module: Module) -> CompileOptions:
+        """The compiler's options for a module.
+
+        Raises like `options`, and RunError for an option of a compiler with a module that is machine code already.
+        """
+        if module.code is None:
+            return self.options()
+        for one in dataclasses.fields(self):
+            if one.name not in OF_BINARIES and getattr(self, one.name) != one.default:
+                raise RunError(f"{one.name}: an option of a compiler; {module.file} is machine code already")
+        if self.machine_code not in (None, module.code.architecture):
+            found = module.code.architecture
+            raise RunError(f"machine_code: {module.file} is code for {found}, not for {self.machine_code}")
+        return CompileOptions()
+
     def _vendor_options(self) -> CompileOptions:
         """The options with which ``ptxas`` makes the code.  Raises RunError for an option of this compiler."""
         assert self.machine_code is not None
@@ -277,7 +298,8 @@ def load_device(
     fraction of the current launch.
     """
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
-    return simt.Device(module or workload.module(choice.cuda), choice.options(), record, progress=progress, **limit)
+    module = module or workload.module(choice.cuda)
+    return simt.Device(module, choice.options_for(module), record, progress=progress, **limit)
 
 
 def run_workload(
@@ -298,6 +320,6 @@ def run_workload(
     device = load_device(workload, choice, record, max_instructions, progress, module)
     outputs = problem.run(device)
     problem.check(outputs)
-    options = {"size": size, "seed": seed, **choice.as_dict()}
+    options = {"size": size, "seed": seed, **choice.of(device.module).as_dict()}
     checked = {name: str(workload.tolerance_of(name)) for name in problem.expected}
     return Run(workload.name, tuple(device.launches), outputs, options, checked)

@@ -37,6 +37,7 @@ from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature,
 from warpreg.ir.opcodes.sass import conversion as sass_conversion
 from warpreg.ir.opcodes.sass import effects as sass_effects
 from warpreg.ir.opcodes.sass import floating as sass_floating
+from warpreg.ir.opcodes.sass import halves as sass_halves
 from warpreg.ir.opcodes.sass import integer as sass_integer
 from warpreg.ir.opcodes.sass import lanes as sass_lanes
 from warpreg.ir.opcodes.sass import logic as sass_logic
@@ -72,7 +73,9 @@ GROUPS = (
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row of PTX and of this compiler; at most one matches a full opcode with a given number of operands."""
 
-MACHINE_GROUPS = (sass_integer, sass_logic, sass_floating, sass_conversion, sass_lanes, sass_effects, sass_staging)
+MACHINE_GROUPS = (
+    sass_integer, sass_logic, sass_floating, sass_halves, sass_conversion, sass_lanes, sass_effects, sass_staging,
+)  # fmt: skip
 MACHINE_OPCODES: tuple[Opcode, ...] = tuple(row for group in MACHINE_GROUPS for row in group.OPCODES)
 """Every row of the vendor's machine code, in upper case."""
 

@@ -1,6 +1,7 @@
 """Disk cache of compiled kernels, so that a kernel compiled before is ready in milliseconds.
 
-An entry's key covers the PTX text, the kernel's name, the compile and recording options, and `object_code.identity`.
+An entry's key covers the text (or the bytes of machine code), the kernel's name, the compile and recording options,
+and `object_code.identity`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     with collector_paused():
         image = _read(key)
         if image is None:
-            kernel = codegen.translate(module, name, options) if options else codegen.build_kernel(module, name)
+            translated = options or module.code
+            kernel = codegen.translate(module, name, options) if translated else codegen.build_kernel(module, name)
             from warpreg.simt.kernel.compile_image import compile_image  # not imported if the kernel is in the cache
 
             with compiling(name):

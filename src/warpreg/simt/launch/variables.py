@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.build.functions import function_addresses
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Parameter
-from warpreg.ir.module import Generic, Masked, Module, Variable
+from warpreg.ir.module import Content, Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.source_names import is_called, source_name
 from warpreg.ir.types import Kind
@@ -169,7 +169,10 @@ def _loaded(variables: Iterable[Variable], module: Module, memory: GlobalMemory)
     for variable in wanted:
         if variable.initializer is not None and variable.type.kind is not Kind.OPAQUE:
             content = buffers[variable.unique_name].download()
-            _initialize(content, variable, addresses)
+            if isinstance(variable.initializer, Content):
+                _copy(content, variable.initializer, variable, addresses)
+            else:
+                _initialize(content, variable, addresses)
             buffers[variable.unique_name].write(content)
     return buffers
 
@@ -189,6 +192,16 @@ def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[
             content[first * size : (first + 1) * size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
 
     fill(variable.initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
+
+
+def _copy(content: NDArray[np.uint8], given: Content, variable: Variable, addresses: dict[str, int]) -> None:
+    """Fill a variable with bytes and the addresses in them."""
+    content[: len(given.data)] = np.frombuffer(given.data, np.uint8)
+    for offset, symbol in given.addresses:
+        if symbol.name not in addresses:
+            raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
+        address = addresses[symbol.name] + symbol.offset
+        content[offset : offset + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)
 
 
 def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:

@@ -14,7 +14,7 @@ from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, lanes_of
+from warpreg.simt.llvm.emitter import I8, I16, I32, I64, MASK, Value, lanes_of
 from warpreg.simt.memory.gather_scatter import gather
 from warpreg.simt.memory.load_store import Operation
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from warpreg.simt.block.sites import Sites
 
 
-LITERAL_BANK = 2
-"""Constants of the code, and jump tables."""
+PARAMETER_BANK, LITERAL_BANK = 0, 2
+"""Words of the launch and parameters; constants of the code, and jump tables."""
+
+NARROW = {8: I8, 16: I16}
 
 LEAST_BYTES = 0x240
 """Bytes of bank 0 of a kernel without parameters: all words that the launch owns on sm_80 and sm_90."""
@@ -65,6 +67,8 @@ class BankAccess:
         offset = self.values.read(index, 32) + operand.offset % (1 << 32)
         if operand.bank == LITERAL_BANK and type_.bits == 32:
             return self._literal(offset)
+        if operand.bank == PARAMETER_BANK:
+            return self._parameter(offset, type_)
         if operand.bank != CONSTANT_BANK:
             what = f"bank {operand.bank} has no index"
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, what)
@@ -86,6 +90,23 @@ class BankAccess:
             here = first.splat() + (offset - placement.offset).zext(found.type)
             found = (offset >= placement.offset).select(here, found) if placement.offset else here
         return found
+
+    def _parameter(self, offset: Value, type_: Type) -> Value:
+        """Bytes of bank 0; an offset beyond the parameters gives the last word."""
+        code, last = self.values.code, literal_offset(self.kernel) - 4
+        first = self.values.field(Slot.PARAMETERS)
+
+        def word(at: Value) -> Value:
+            inside = (at > last).select(last, at & ~3)
+            return gather(code, first, inside, self.mask, self.mask.bitcast(MASK), I32)
+
+        if type_.bits == 64:
+            wide = lanes_of(I64)
+            return word(offset).zext(wide) | (word(offset + 4).zext(wide) << 32)
+        found = word(offset)
+        if type_.bits == 32:
+            return found
+        return (found >> ((offset & 3) << 3)).trunc(lanes_of(NARROW[type_.bits]))
 
     def _literal(self, offset: Value) -> Value:
         """A word of bank 2, which the launch puts behind bank 0; an offset beyond it gives the last word."""

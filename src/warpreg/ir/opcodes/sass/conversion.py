@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, narrowed, widened
-from warpreg.ir.opcodes.conversion import convert
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import BF16, F16, Format, widened
+from warpreg.ir.opcodes.conversion import convert, half
 from warpreg.ir.opcodes.form import Form, Unit
 from warpreg.ir.opcodes.sass.rows import ROUNDING, as_ptx, row
 
 V = TypeVar("V")
 
 TO_INTEGER = {"FLOOR": "rmi", "CEIL": "rpi", "TRUNC": "rzi"}
+NARROW_FORMATS = {one.name: one for one in (F16, BF16)}
 INTEGERS = ("U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64")
 
 
@@ -33,8 +34,10 @@ def bits_of(type_: str) -> int:
 def to_integer(m: Algebra[V], f: Form, a: V) -> V:
     """A number rounded and clamped to the range of the type; a narrow result is extended to a register."""
     result, source = integer_type(f), "f64" if f.has("F64") else "f32"
-    plain = Form("cvt", tuple(one.lower() for one in f.modifiers if one == "FTZ"), f.signature)
-    converted = convert.float_to_integer(m, as_ptx(plain, "cvt", result, source, more=(rounding(f),)), a)
+    if narrow := half_format(f):
+        a = widened(m, narrow, m.trunc(a, 16))
+    bare = Form("cvt", tuple(one.lower() for one in f.modifiers if one == "FTZ"), f.signature)
+    converted = convert.float_to_integer(m, as_ptx(bare, "cvt", result, source, more=(rounding(f),)), a)
     if bits_of(result) >= 32:
         return converted
     return (m.sext if result.startswith("s") else m.zext)(converted, 32)
@@ -44,31 +47,56 @@ def to_number(m: Algebra[V], f: Form, a: V) -> V:
     """An integer, of which a narrow type takes the low bits."""
     source = integer_type(f)
     cut = m.trunc(a, bits_of(source)) if bits_of(source) < m.width(a) else a
+    if narrow := half_format(f):
+        return m.zext(half.from_integer(m, plain(f, narrow.name, source), cut), 32)
     return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, f.rounding.lower())
 
 
 def resized(m: Algebra[V], f: Form, a: V) -> V:
     """Between the formats that the modifiers name, the result's first."""
-    result, source = (one.lower() for one in f.modifiers if one in ("F16", "F32", "F64"))
-    if result == "f16":
-        return m.zext(narrowed(m, F16, a), 32)
-    if source == "f16":
-        return widened(m, F16, m.trunc(a, 16))
-    plain = Form("cvt", tuple(one.lower() for one in f.modifiers if one in ("FTZ", "RM", "RP", "RZ")), f.signature)
-    return convert.float_to_float(m, as_ptx(plain, "cvt", result, source), a)
+    result, source = (one.lower() for one in f.modifiers if one in ("F16", "BF16", "F32", "F64"))
+    if source in NARROW_FORMATS:
+        a = m.trunc(a, 16)
+    form = plain(f, result, source)
+    if result in NARROW_FORMATS:
+        return m.zext(half.to_half(m, form, a), 32)
+    return half.from_half(m, form, a) if source in NARROW_FORMATS else convert.float_to_float(m, form, a)
 
 
 def whole(m: Algebra[V], f: Form, a: V) -> V:
     """Rounded to an integer that is still a number."""
+    if narrow := half_format(f):
+        name = narrow.name
+        return m.zext(half.to_half(m, plain(f, name, name, rounding(f)), m.trunc(a, 16)), 32)
     type_ = "f64" if f.has("F64") else "f32"
-    plain = Form("cvt", tuple(one.lower() for one in f.modifiers if one == "FTZ"), f.signature)
-    return convert.float_to_float(m, as_ptx(plain, "cvt", type_, type_, more=(rounding(f),)), a)
+    return convert.float_to_float(m, plain(f, type_, type_, rounding(f)), a)
 
 
 def packed_halves(m: Algebra[V], f: Form, a: V, b: V) -> V:
     """Two numbers as halves, the first one in the upper half."""
-    upper, lower = (m.zext(narrowed(m, F16, one), 32) for one in (a, b))
-    return m.or_(m.shl(upper, m.constant(32, 16)), lower)
+    name = "bf16x2" if f.has("BF16") else "f16x2"
+    return half.packed_pair(m, plain(f, name, "f32", *limits(f)), a, b)
+
+
+def merged_half(m: Algebra[V], f: Form, a: V, c: V) -> V:
+    """A number as the lower half; the upper one is that of c, which is 0 in the code of ``ptxas``."""
+    lower = half.to_half(m, plain(f, "bf16" if f.has("BF16") else "f16", "f32", *limits(f)), a)
+    return m.or_(m.and_(c, m.constant(32, 0xFFFF0000)), m.zext(lower, 32))
+
+
+def limits(f: Form) -> tuple[str, ...]:
+    return tuple(one.lower() for one in f.modifiers if one in ("RELU", "SATFINITE"))
+
+
+def plain(f: Form, result: str, source: str, *more: str) -> Form:
+    """``cvt`` between types, with the flushing and rounding of the modifiers."""
+    kept = tuple(one.lower() for one in f.modifiers if one in ("FTZ", "RM", "RP", "RZ"))
+    return as_ptx(Form("cvt", kept, f.signature), "cvt", result, source, more=more)
+
+
+def half_format(f: Form) -> Format | None:
+    """The format of 16 bits that the modifiers name."""
+    return next((NARROW_FORMATS[one.lower()] for one in f.modifiers if one.lower() in NARROW_FORMATS), None)
 
 
 DP = Unit.DP
@@ -78,13 +106,17 @@ NARROW = "(U8|S8|U16|S16|U32|S32|U64|S64)"
 OPCODES = (
     row(f"F2I[.FTZ][.{NARROW}]{WHOLE}[.NTZ]", to_integer),
     row(f"F2I[.{NARROW}].F64{WHOLE}[.NTZ]", to_integer, DP),
+    row(f"F2I[.{NARROW}].(F16|BF16){WHOLE}[.NTZ]", to_integer),
+    row(f"I2F.(F16|BF16)[.{NARROW}]{ROUNDING}", to_number),
     row(f"I2F[.{NARROW}]{ROUNDING}", to_number),
     row(f"I2F.F64[.{NARROW}]{ROUNDING}", to_number, DP),
     row(f"I2FP.F32.(U32|S32){ROUNDING}", to_number),
-    row(f"F2F[.FTZ].(F16|F32).(F16|F32){ROUNDING}", resized),
-    row(f"F2F[.FTZ].F64.(F32|F16){ROUNDING}", resized, DP),
-    row(f"F2F[.FTZ].(F32|F16).F64{ROUNDING}", resized, DP),
-    row("F2FP[.F16][.F32].PACK_AB", packed_halves),
+    row(f"F2F[.FTZ].(F16|BF16|F32).(F16|BF16|F32){ROUNDING}", resized),
+    row(f"F2F[.FTZ].F64.(F32|F16|BF16){ROUNDING}", resized, DP),
+    row(f"F2F[.FTZ].(F32|F16|BF16).F64{ROUNDING}", resized, DP),
+    row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].PACK_AB[.RZ]", packed_halves),
+    row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].MERGE_C[.RZ]", merged_half),
     row(f"FRND[.FTZ]{WHOLE}", whole),
+    row(f"FRND.(F16|BF16){WHOLE}", whole),
     row(f"FRND.F64{WHOLE}", whole, DP),
 )

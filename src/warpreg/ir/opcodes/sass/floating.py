@@ -6,16 +6,15 @@ import math
 from typing import Any, TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.arithmetic import elementary, floating, half
+from warpreg.ir.opcodes.arithmetic import elementary, floating
 from warpreg.ir.opcodes.arithmetic.compare import compared_numbers
 from warpreg.ir.opcodes.arithmetic.floating import EXPONENT, flushed, magnitude, number
 from warpreg.ir.opcodes.form import Form, Meaning, Unit
 from warpreg.ir.opcodes.sass.integer import OPERATORS, combined
-from warpreg.ir.opcodes.sass.rows import ROUNDING, as_ptx, row
+from warpreg.ir.opcodes.sass.rows import RELATIONS, ROUNDING, as_ptx, row
 
 V = TypeVar("V")
 
-RELATIONS = "(LT|EQ|LE|GT|NE|GE|NUM|NAN|LTU|EQU|LEU|GTU|NEU|GEU)"
 FLUSHING = ("ftz",)
 """``MUFU`` takes a subnormal number for 0; code that must not scales the number before."""
 
@@ -34,21 +33,15 @@ def halved_product(m: Algebra[V], f: Form, a: V, b: V) -> V:
 
 
 def smallest_or_largest(type_: str) -> Meaning:
-    """The smaller number where the predicate holds, else the larger one."""
+    """The smaller number where the predicate holds, else the larger one; with ``.XORSIGN`` by magnitude, and the result
+    has the product of the signs."""
 
     def meaning(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
-        more = ("NaN",) if f.has("NAN") else ()
+        more = (*(("NaN",) if f.has("NAN") else ()), *(("abs",) if f.has("XORSIGN") else ()))
         low, high = (floating.extremum(m, as_ptx(f, opcode, type_, more=more), a, b) for opcode in ("min", "max"))
         return m.select(smallest, low, high)
 
     return meaning
-
-
-def smallest_or_largest_halves(m: Algebra[V], f: Form, a: V, b: V, smallest: V) -> V:
-    """The same in both halves."""
-    type_, more = "bf16x2" if f.has("BF16_V2") else "f16x2", ("NaN",) if f.has("NAN") else ()
-    low, high = (half.each(half.extremum)(m, as_ptx(f, name, type_, more=more), a, b) for name in ("min", "max"))
-    return m.select(smallest, low, high)
 
 
 def compare(m: Algebra[V], f: Form, a: V, b: V, p: V) -> tuple[V, V]:
@@ -130,7 +123,7 @@ OPCODES = (
     row(f"FMUL{FLAGS}", like(floating.mul, "mul", "f32")),
     row("FMUL.D2[.FTZ]", halved_product),
     row(f"FFMA{FLAGS}", like(floating.fma, "fma", "f32")),
-    row("FMNMX[.FTZ][.NAN]", smallest_or_largest("f32")),
+    row("FMNMX[.FTZ][.NAN][.XORSIGN]", smallest_or_largest("f32")),
     row(f"FSETP.{SETP}", compare),
     row(f"FSET.BF.{SETP}", compare_to_number),
     row("FCHK[.DIVIDE]", needs_care),
@@ -150,11 +143,4 @@ OPCODES = (
     row("DMNMX", smallest_or_largest("f64"), DP),
     row(f"DSETP.{RELATIONS}.{OPERATORS}", compare, DP),
     row(f"DSETP.(MIN|MAX).{OPERATORS}", smaller_or_larger, DP),
-    row("HFMA2[.MMA].BF16_V2[.RELU]", like(half.each(half.fma), "fma", "bf16x2")),
-    row("HMNMX2[.BF16_V2][.FTZ][.NAN]", smallest_or_largest_halves),
-    row("HADD2.BF16_V2", like(half.each(half.add), "add", "bf16x2")),
-    row("HMUL2.BF16_V2", like(half.each(half.mul), "mul", "bf16x2")),
-    row("HFMA2[.MMA][.FTZ][.SAT][.RELU]", like(half.each(half.fma), "fma", "f16x2")),
-    row("HADD2[.FTZ][.SAT]", like(half.each(half.add), "add", "f16x2")),
-    row("HMUL2[.FTZ][.SAT]", like(half.each(half.mul), "mul", "f16x2")),
 )

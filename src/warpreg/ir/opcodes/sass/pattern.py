@@ -59,7 +59,10 @@ def operand_pattern(opcode: str, modifiers: tuple[str, ...]) -> OperandPattern |
     found = PATTERNS.get(opcode)
     if found is None:
         return None
-    results, sources = (found if isinstance(found, str) else found(modifiers)).split("<-")
+    try:
+        results, sources = (found if isinstance(found, str) else found(modifiers)).split("<-")
+    except (ValueError, IndexError):  # modifiers that no row has
+        return None
     return OperandPattern(_slots(results), _slots(sources))
 
 

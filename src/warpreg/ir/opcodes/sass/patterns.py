@@ -67,21 +67,25 @@ def _global_atomic(modifiers: Modifiers) -> str:
 
 
 def _float_to_float(modifiers: Modifiers) -> str:
-    to, source = (m.lower() for m in modifiers if m in ("F16", "F32", "F64"))
+    to, source = (m.lower() for m in modifiers if m in ("F16", "BF16", "F32", "F64"))
     return f"{to} <- {source}"
 
 
 def _float_to_integer(modifiers: Modifiers) -> str:
-    source = next((m.lower() for m in modifiers if m in ("F16", "F64")), "f32")
+    source = next((m.lower() for m in modifiers if m in ("F16", "BF16", "F64")), "f32")
     return f"{'b64' if {'S64', 'U64'} & {*modifiers} else 'b32'} <- {source}"
 
 
 def _integer_to_float(modifiers: Modifiers) -> str:
     source = next((m.lower() for m in modifiers if m in ("S64", "U64")), "b32")
+    if {"F16", "BF16"} & {*modifiers}:
+        return f"b32 <- {source}"
     return f"{'f64' if 'F64' in modifiers else 'f32'} <- {source}"
 
 
 def _round(modifiers: Modifiers) -> str:
+    if {"F16", "BF16"} & {*modifiers}:
+        return "b32 <- b32"
     return "f64 <- f64" if "F64" in modifiers else "f32 <- f32"
 
 
@@ -99,13 +103,30 @@ def _halves(count: int, *more: str) -> Callable[[Modifiers], str]:
     return pattern
 
 
+def _half_sum(modifiers: Modifiers) -> str:
+    return "f32 <- f16x2 f16x2" if "F32" in modifiers else _halves(2)(modifiers)
+
+
+def _half_predicates(modifiers: Modifiers) -> str:
+    return _halves(2, "pred")(modifiers).replace(_halves(0)(modifiers).split()[0], "pred pred", 1)
+
+
+def _half_truths(modifiers: Modifiers) -> str:
+    return _halves(2, "pred")(modifiers).replace(_halves(0)(modifiers).split()[0], "b32", 1)
+
+
+def _pack(modifiers: Modifiers) -> str:
+    return "b32 <- f32 b32" if "MERGE_C" in modifiers else "b32 <- f32 f32"
+
+
 def _match(modifiers: Modifiers) -> str:
     type_ = "b64" if "U64" in modifiers else "b32"
     return f"pred b32 <- {type_}" if "ALL" in modifiers else f"b32 <- {type_}"
 
 
 def _elementary(modifiers: Modifiers) -> str:
-    return "b32 <- b32" if modifiers[0].endswith("64H") else "f32 <- f32"
+    is_word = modifiers[0].endswith("64H") or bool({"F16", "BF16"} & {*modifiers})
+    return "b32 <- b32" if is_word else "f32 <- f32"
 
 
 def _branch(modifiers: Modifiers) -> str:
@@ -181,10 +202,12 @@ PATTERNS: dict[str, Pattern] = {
     "DFMA": "f64 <- f64 f64 f64",
     "HFMA2": _halves(3),
     "HMNMX2": _halves(2, "pred"),
-    "HADD2": _halves(2),
+    "HADD2": _half_sum,
+    "HSETP2": _half_predicates,
+    "HSET2": _half_truths,
     "HMUL2": _halves(2),
     "DMNMX": "f64 <- f64 f64 pred",
-    "F2FP": "b32 <- f32 f32",
+    "F2FP": _pack,
     "BMSK": "b32 <- b32 b32",
     "UBMSK": "b32 <- b32 b32",
     "SGXT": "b32 <- b32 b32",

@@ -11,6 +11,8 @@ BY_PATTERN = "pattern <- pattern"
 """In place of types: the operand pattern of the opcode has them."""
 
 ROUNDING = "[.(RM|RP|RZ)]"
+RELATIONS = "(LT|EQ|LE|GT|NE|GE|NUM|NAN|LTU|EQU|LEU|GTU|NEU|GEU)"
+"""Of numbers with a fraction; those with a final ``U`` hold if an operand is NaN."""
 CONTROL, MEMORY = Unit.CTRL, Unit.MEM
 
 
