@@ -1,0 +1,116 @@
+"""A device that runs every launch twice from the same memory: by the interpreter, then natively."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tests.machine_code.reference import text
+from tests.machine_code.reference.elementary import elementary
+from tests.machine_code.reference.interpreter import Interpreter
+from tests.machine_code.reference.state import LOCAL_BYTES, LOCAL_WINDOW, SHARED_WINDOW, Bytes
+from tests.machine_code.reference.state import Launch as Interpreted
+
+from warpreg import ptx, simt
+from warpreg.codegen import CompileOptions
+from warpreg.ir.module import Module
+from warpreg.machine_code import cubin
+from warpreg.machine_code.assembler import MachineCode
+from warpreg.simt.launch.device import AS_COMPILED
+from warpreg.simt.launch.launch import dimensions
+
+RESERVED_SHARED = 1024
+LITERALS, USER, ADDRESSES = 2, 3, 4
+"""Constant banks: literals of a kernel, variables of the module, addresses of variables."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Bytes of a buffer that differ after a launch, and the first of them."""
+
+    kernel: str
+    buffer: str
+    bytes: int
+    first: int
+    interpreted: int
+    native: int
+
+
+class Paired(simt.Device):
+    """As `simt.Device`; ``differences`` are what its launches left unlike the interpreter, ``steps`` its work."""
+
+    def __init__(
+        self, module: Module, listed: str, binary: bytes, options: CompileOptions | None = AS_COMPILED, **rest: Any
+    ) -> None:
+        super().__init__(module, options, **rest)
+        self.functions = text.read(listed)
+        self.records = cubin.read(binary)
+        self.differences: list[Difference] = []
+        self.steps = 0
+
+    @classmethod
+    def assembled(cls, source: str | Module, architecture: str, **rest: Any) -> Paired:
+        """The module in the code of ``ptxas``."""
+        module = ptx.parse(source) if isinstance(source, str) else source
+        assembler = MachineCode.of(architecture)
+        binary, listed = assembler.files(ptx.write(module))
+        return cls(module, listed, binary, CompileOptions(assembler=assembler), **rest)
+
+    def launch(
+        self,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared_bytes: int = 0,
+        max_instructions: int | None = None,
+    ) -> simt.Launch:
+        linked = self._linked.get(kernel) or self._link(kernel)
+        native = linked.native.kernel
+        extents = [*self.memory.buffers]
+        bank = np.zeros(max([p.offset + p.bytes for p in native.parameters], default=0) + 64, np.uint8)
+        linked.packer.pack(self.memory, self.textures, arguments, bank)
+        base = self.memory.base
+        content = bytearray(self.memory.bytes_at(base, self.memory.end - base).tobytes())
+        launch = Interpreted(
+            dimensions(grid, "grid"), dimensions(block, "block"), Bytes("global memory", base, content), {},
+            native.shared_bytes + shared_bytes + RESERVED_SHARED,
+        )  # fmt: skip
+        launch.constants = self._constants(native.name, bank, launch)
+        interpreter = Interpreter(self.functions[native.name], elementary)
+        interpreter.run(launch)
+        self.steps += launch.steps
+        done = super().launch(
+            kernel, grid, block, *arguments, shared_bytes=shared_bytes, max_instructions=max_instructions
+        )
+        for extent in extents:
+            found = np.frombuffer(content, np.uint8)[extent.address - base :][: extent.bytes]
+            wanted = self.memory.bytes_at(extent.address, extent.bytes)
+            unlike = np.flatnonzero(found != wanted)
+            if unlike.size:
+                at = int(unlike[0])
+                one = Difference(native.name, extent.name, unlike.size, at, int(found[at]), int(wanted[at]))
+                self.differences.append(one)
+        return done
+
+    def _constants(self, kernel: str, bank: np.ndarray, launch: Interpreted) -> dict[int, bytes]:
+        """The constant banks of a launch."""
+        words = bank.view(np.uint32)
+        words[0:3], words[3:6] = launch.block, launch.grid
+        words[6:8] = SHARED_WINDOW & 0xFFFFFFFF, SHARED_WINDOW >> 32
+        words[8:10] = LOCAL_WINDOW & 0xFFFFFFFF, LOCAL_WINDOW >> 32
+        words[10] = LOCAL_BYTES
+        found = {0: bank.tobytes(), LITERALS: self.records.constants.get(f".nv.constant2.{kernel}", b"")}
+        user = bytearray(self.records.constants.get(".nv.constant3", b""))
+        for symbol in self.records.symbols.get(".nv.constant3", []):
+            if symbol.bytes:
+                user[symbol.offset : symbol.offset + symbol.bytes] = self._bytes_of(symbol.name)[: symbol.bytes]
+        addresses = bytearray(self.records.constants.get(".nv.constant4", b""))
+        for offset, name in self.records.relocated.get(".nv.constant4", {}).items():
+            addresses[offset : offset + 8] = self.variable(name).address.to_bytes(8, "little")
+        return found | {USER: bytes(user), ADDRESSES: bytes(addresses)}
+
+    def _bytes_of(self, name: str) -> bytes:
+        return bytes(self.variable(name).download().view(np.uint8).tobytes())
