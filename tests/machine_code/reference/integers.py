@@ -153,9 +153,32 @@ def _least(i: Instruction) -> Callable[[Lane, list[int]], int]:
 
 def extreme(i: Instruction) -> Step:
     """``IMNMX``, ``VIMNMX``, ``VIMNMX3``."""
+    if i.has("U16x2", "S16x2"):
+        return extreme_of_halves(i)
+    relu = i.has("RELU")
     sources = [reading.integer(one) for one in i.operands[1:-1]]
     write, choose = reading.set_word(i.operands[0]), _least(i)
-    return lambda lane: write(lane, choose(lane, [read(lane) for read in sources]))
+
+    def step(lane: Lane) -> None:
+        found = choose(lane, [read(lane) for read in sources])
+        write(lane, 0 if relu and found >> 31 else found)
+
+    return step
+
+
+def extreme_of_halves(i: Instruction) -> Step:
+    a, b = (reading.integer(one) for one in i.operands[1:3])
+    write, test, relu = reading.set_word(i.operands[0]), reading.predicate(i.operands[3]), i.has("RELU")
+    kind = "S16" if i.has("S16x2") else "U16"
+
+    def step(lane: Lane) -> None:
+        choose, out = min if test(lane) else max, 0
+        for n in (0, 1):
+            found = choose(_field(a(lane), kind, n), _field(b(lane), kind, n))
+            out |= ((max(found, 0) if relu else found) & 0xFFFF) << 16 * n
+        write(lane, out)
+
+    return step
 
 
 def add_extreme(i: Instruction) -> Step:

@@ -13,6 +13,7 @@ from tests.machine_code.reference import (
     halves,
     integers,
     logic,
+    modifiers,
     numbers,
     reading,
     special,
@@ -95,6 +96,7 @@ class Interpreter:
 
     def _prepare(self, at: int) -> Prepared:
         i = self.function.code[at]
+        modifiers.expect_known(i)
         guard = reading.predicate(i.guard) if i.guard else None
         if i.opcode in STEPS:
             found = Prepared(guard, step=STEPS[i.opcode](i))
