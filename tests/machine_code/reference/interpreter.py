@@ -1,4 +1,5 @@
-"""Runs a launch: blocks one after another, groups of lanes in an order drawn at random, lanes one by one."""
+"""Runs a launch: blocks one after another, warps up to a barrier, groups of their lanes in an order
+drawn at random, lanes one by one."""
 
 from __future__ import annotations
 
@@ -26,10 +27,16 @@ from tests.reference.memory import ReferenceFault
 LANES = 32
 TURN = 400
 """Instructions of a group until others have their turn."""
+ROUNDS = 200
+"""Turns of the groups of a warp until other warps have theirs."""
 
 STEPS: dict[str, Callable[[Instruction], integers.Step]] = {
     **integers.STEPS, **logic.STEPS, **numbers.STEPS, **halves.STEPS, **accesses.STEPS, **special.STEPS
 }  # fmt: skip
+
+
+class TooLong(Exception):
+    """A launch took more steps than allowed."""
 
 
 @dataclass
@@ -52,7 +59,8 @@ class Interpreter:
     prepared: dict[int, Prepared] = field(default_factory=dict)
 
     def run(self, launch: Launch, limit: int = 50_000_000) -> None:
-        """Every block.  Raises UnknownCode at an instruction without meaning, ReferenceFault at one that cannot be."""
+        """Every block.  Raises UnknownCode at an instruction without meaning, ReferenceFault at one that cannot be,
+        TooLong after ``limit`` steps of threads."""
         rng = random.Random(self.seed)
         for z, y, x in product(*(range(extent) for extent in reversed(launch.grid))):
             self._run_block(_block(launch, (x, y, z)), rng, limit)
@@ -61,16 +69,23 @@ class Interpreter:
         while any(warp.lanes for warp in block.warps):
             progress = False
             for warp in block.warps:
-                rng.shuffle(warp.ready)
-                for group in [warp.ready.pop() for _ in range(len(warp.ready))]:
+                for _ in range(ROUNDS):
+                    if not warp.ready:
+                        break
                     progress = True
-                    warp.ready += self._turn(warp, group)
-                warp.ready += flow.released(warp)
+                    self._round(warp, rng)
             progress |= _release(block) or any(warp.ready for warp in block.warps)
             if not progress:
                 raise ReferenceFault("every thread waits for another")
             if block.launch.steps > limit:
-                raise ReferenceFault(f"more than {limit} steps of threads")
+                raise TooLong(f"more than {limit} steps of threads")
+
+    def _round(self, warp: Warp, rng: random.Random) -> None:
+        """A turn of each group of a warp, and then those that waited for them."""
+        rng.shuffle(warp.ready)
+        for group in [warp.ready.pop() for _ in range(len(warp.ready))]:
+            warp.ready += self._turn(warp, group)
+        warp.ready += flow.released(warp)
 
     def _turn(self, warp: Warp, group: Group) -> list[Group]:
         """Let a group go on until it splits, waits, or others have their turn."""

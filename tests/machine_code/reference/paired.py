@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tests.machine_code.reference import text
 from tests.machine_code.reference.elementary import elementary
-from tests.machine_code.reference.interpreter import Interpreter
+from tests.machine_code.reference.interpreter import Interpreter, TooLong
 from tests.machine_code.reference.state import LOCAL_BYTES, LOCAL_WINDOW, SHARED_WINDOW, Bytes
 from tests.machine_code.reference.state import Launch as Interpreted
 
@@ -22,6 +22,8 @@ from warpreg.simt.launch.device import AS_COMPILED
 from warpreg.simt.launch.launch import dimensions
 
 RESERVED_SHARED = 1024
+LAUNCH_WORDS = 0x160
+"""Bytes of constant bank 0 below the parameters, at least."""
 LITERALS, USER, ADDRESSES = 2, 3, 4
 """Constant banks: literals of a kernel, variables of the module, addresses of variables."""
 
@@ -39,12 +41,23 @@ class Difference:
 
 
 class Paired(simt.Device):
-    """As `simt.Device`; ``differences`` are what its launches left unlike the interpreter, ``steps`` its work."""
+    """As `simt.Device`; ``differences`` are what its launches left unlike the interpreter.
+
+    ``steps`` are the instructions of threads that it interpreted.  Launches that need more than ``budget`` together
+    run natively only; ``compared`` counts the others.
+    """
 
     def __init__(
-        self, module: Module, listed: str, binary: bytes, options: CompileOptions | None = AS_COMPILED, **rest: Any
+        self,
+        module: Module,
+        listed: str,
+        binary: bytes,
+        options: CompileOptions | None = AS_COMPILED,
+        budget: int = 50_000_000,
+        **rest: Any,
     ) -> None:
         super().__init__(module, options, **rest)
+        self.budget, self.compared = budget, 0
         self.functions = text.read(listed)
         self.records = cubin.read(binary)
         self.differences: list[Difference] = []
@@ -70,7 +83,8 @@ class Paired(simt.Device):
         linked = self._linked.get(kernel) or self._link(kernel)
         native = linked.native.kernel
         extents = [*self.memory.buffers]
-        bank = np.zeros(max([p.offset + p.bytes for p in native.parameters], default=0) + 64, np.uint8)
+        last = max([p.offset + p.bytes for p in native.parameters], default=LAUNCH_WORDS)
+        bank = np.zeros(-(-last // 8) * 8, np.uint8)
         linked.packer.pack(self.memory, self.textures, arguments, bank)
         base = self.memory.base
         content = bytearray(self.memory.bytes_at(base, self.memory.end - base).tobytes())
@@ -79,13 +93,11 @@ class Paired(simt.Device):
             native.shared_bytes + shared_bytes + RESERVED_SHARED,
         )  # fmt: skip
         launch.constants = self._constants(native.name, bank, launch)
-        interpreter = Interpreter(self.functions[native.name], elementary)
-        interpreter.run(launch)
-        self.steps += launch.steps
+        is_whole = self.steps < self.budget and self._interpret(native.name, launch)
         done = super().launch(
             kernel, grid, block, *arguments, shared_bytes=shared_bytes, max_instructions=max_instructions
         )
-        for extent in extents:
+        for extent in extents if is_whole else ():
             found = np.frombuffer(content, np.uint8)[extent.address - base :][: extent.bytes]
             wanted = self.memory.bytes_at(extent.address, extent.bytes)
             unlike = np.flatnonzero(found != wanted)
@@ -94,6 +106,17 @@ class Paired(simt.Device):
                 one = Difference(native.name, extent.name, unlike.size, at, int(found[at]), int(wanted[at]))
                 self.differences.append(one)
         return done
+
+    def _interpret(self, kernel: str, launch: Interpreted) -> bool:
+        """Whether the launch ended within the budget."""
+        try:
+            Interpreter(self.functions[kernel], elementary).run(launch, self.budget - self.steps)
+            self.compared += 1
+        except TooLong:
+            return False
+        finally:
+            self.steps += launch.steps
+        return True
 
     def _constants(self, kernel: str, bank: np.ndarray, launch: Interpreted) -> dict[int, bytes]:
         """The constant banks of a launch."""
