@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from warpreg.ir import opcodes
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.kernel import Block, Kernel, Placement
@@ -36,6 +37,10 @@ PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
 
 LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
+
+LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x208])
+"""Words of constant bank 0 below the parameters that a launch writes: extents of block and grid, generic addresses of
+shared and local memory, stack pointer, and the descriptor of global memory of each architecture."""
 
 PREDICATES = 7
 NEVER = ("!PT", "!UPT")
@@ -195,16 +200,19 @@ class _Lifter:
         kinds = [None, *(slot.kind for slot in pattern.sources)] if pattern else [None] * len(operands)
         resolved = tuple(self._resolved(operand, one, kind) for operand, kind in zip(operands, kinds, strict=True))
         source = Location(*one.source) if one.source else None
-        return Instruction(
+        lifted = Instruction(
             opcode, tuple(modifiers), resolved, _guard(one.guard), location, source, one.control, positions
         )
+        if pattern is not None:
+            opcodes.lookup(lifted)  # refuses modifiers that no row has
+        return lifted
 
     def _listed(self, opcode: str, one: ListedInstruction) -> tuple[list[Parsed], tuple[int, ...]]:
         """The operands as listed, and the positions of those with ``.reuse``."""
         text = JUMP_TABLE.sub("", one.operands)
         if opcode in ("RET", "BRX"):
             text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
-        parsed = [parse(word) for word in split(text)]
+        parsed = [parse(word, one.immediate) for word in split(text)]
         return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
 
     def _resolved(self, operand: Operand, one: ListedInstruction, kind: Type | str | None) -> Operand:
@@ -224,6 +232,11 @@ class _Lifter:
         number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
         return Label(f"L{number}") if number is not None else label
 
+    def _is_written(self, word: ConstantBank) -> bool:
+        """Whether a launch writes a word of bank 0.  Others, such as the generic address of bank 3, are not known."""
+        first = self.code.record.parameter_base or PARAMETER_BASES.get(self.code.architecture, 0)
+        return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= first
+
     def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> ConstantBank | Immediate:
         if word.bank == VARIABLES and word.index:
             return word
@@ -236,7 +249,7 @@ class _Lifter:
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
-        if word.bank in (0, LITERALS):
+        if word.bank == LITERALS or (word.bank == 0 and self._is_written(word)):
             return word
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
 

@@ -132,8 +132,6 @@ def leave_meeting(i: Instruction, function: Function) -> Flow:
 def gather(i: Instruction, function: Function) -> Flow:
     """``WARPSYNC``: wait for the lanes of a mask; ``.COLLECTIVE`` begins a region after which each goes to its label."""
     collective = i.has("COLLECTIVE")
-    if i.has("EXCLUSIVE"):
-        raise i.unknown()
     mask = reading.integer(i.operands[0]) if i.operands else lambda lane: reading.M32
 
     def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
@@ -212,6 +210,5 @@ FLOWS: dict[str, Callable[[Instruction, Function], Flow]] = {
     "BRA": branch, "CALL": branch, "JMP": branch, "BRX": jump_by_register, "RET": give_back, "EXIT": leave,
     "BSSY": set_meeting, "BSYNC": meet, "BREAK": leave_meeting, "WARPSYNC": gather, "ENDCOLLECTIVE": end_region,
     "BAR": synchronize,
-    **dict.fromkeys("NOP YIELD DEPBAR LDGDEPBAR MEMBAR CCTL ERRBAR NANOSLEEP WARPGROUP FENCE PMTRIG UCGABAR_WAIT".split(),
-                    stand_still),
+    **dict.fromkeys("NOP YIELD DEPBAR LDGDEPBAR MEMBAR CCTL ERRBAR CGAERRBAR NANOSLEEP".split(), stand_still),
 }  # fmt: skip
