@@ -1,4 +1,4 @@
-"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX gives."""
+"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX gives, natively and interpreted."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 
 import pytest
 from tests.differential.test_opcodes import FORMS, disagreements, run_device, sampled
+from tests.machine_code.reference.paired import Paired
 from tests.reference.matrix import Instruction, build
 
-from warpreg.codegen import CompileOptions
-from warpreg.machine_code.assembler import ARCHITECTURES, MachineCode
+from warpreg.machine_code.assembler import ARCHITECTURES
 from warpreg.simt import Device
 
 NAMES = (
@@ -49,5 +49,6 @@ def test_machine_code_gives_the_bits_of_ptx(name: str) -> None:
     expected = run_device(matrix, Device(matrix.text), words)
     for architecture in ARCHITECTURES:
         text = re.sub(r"\.target \S+", f".target {architecture}", matrix.text)
-        device = Device(text, options=CompileOptions(assembler=MachineCode.of(architecture)))
+        device = Paired.assembled(text, architecture)
         assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []
+        assert (device.compared, device.differences) == (1, [])

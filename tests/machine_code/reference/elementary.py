@@ -73,5 +73,5 @@ def check(name: str, pattern: int, found: int) -> None:
         return
     wide = kind.endswith("64")
     given = (pattern << 32,) if wide else (pattern,)
-    wanted = approximate.evaluate(kind.removesuffix("64"), "f64" if wide else "f32", given, True)
+    wanted = approximate.evaluate(kind.removesuffix("64"), "f64" if wide else "f32", given, name != "TANH")
     assert approximate.agree(kind, found << 32 if wide else found, wanted), f"MUFU.{name} of {pattern:#x}: {found:#x}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.machine_code.reference import reading
+from tests.machine_code.reference.accesses import address
 from tests.machine_code.reference.operands import Operand
 from tests.machine_code.reference.reading import M32, signed
 from tests.machine_code.reference.state import Lane
@@ -119,6 +120,32 @@ def to_uniform(i: Instruction) -> Joint:
     return run
 
 
+def load_matrices(i: Instruction) -> Joint:
+    """``LDSM``: matrices of 8 x 8 halves, whose rows lie where lanes 8 n to 8 n + 7 say; each lane gets two halves of
+    row ``lane / 4``, of a column with ``MT88``.
+    """
+    count = int(i.modifiers[-1]) if i.modifiers[-1] in ("2", "4") else 1
+    write, where, turned = reading.set_words(i.operands[0], count), address(i, i.operands[1]), i.has("MT88")
+
+    def run(lanes: list[Lane]) -> None:
+        rows = {lane.index: where(lane) for lane in lanes}
+        shared = lanes[0].warp.block.shared
+
+        def half(matrix: int, row: int, column: int) -> int:
+            return shared.load(rows[8 * matrix + row] + 2 * column, 2)
+
+        found = {}
+        for lane in lanes:
+            row, column = lane.index // 4, 2 * (lane.index % 4)
+            places = [(column, row), (column + 1, row)] if turned else [(row, column), (row, column + 1)]
+            words = [half(n, *places[0]) | half(n, *places[1]) << 16 for n in range(count)]
+            found[lane] = sum(word << 32 * n for n, word in enumerate(words))
+        for lane, value in found.items():
+            write(lane, value)
+
+    return run
+
+
 def elementary(i: Instruction, function: Elementary) -> Joint:
     """``MUFU``: PTX leaves the last bits of these open, so that ``function`` gives them."""
     (name,) = i.modifiers
@@ -136,4 +163,5 @@ def elementary(i: Instruction, function: Elementary) -> Joint:
 
 JOINT: dict[str, Callable[[Instruction], Joint]] = {
     "VOTE": vote, "VOTEU": vote, "SHFL": shuffle, "MATCH": match, "REDUX": reduce, "R2UR": to_uniform,
+    "LDSM": load_matrices,
 }  # fmt: skip

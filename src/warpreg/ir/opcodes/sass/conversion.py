@@ -47,6 +47,14 @@ def to_number(m: Algebra[V], f: Form, a: V) -> V:
     return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, f.rounding.lower())
 
 
+def limited(m: Algebra[V], f: Form, a: V) -> V:
+    """An integer clamped to the range of a narrower type, and extended to a register."""
+    result, source = (one.lower() for one in f.modifiers if one in INTEGERS)
+    plain = Form("cvt", ("sat",), f.signature)
+    converted = convert.integer_to_integer(m, as_ptx(plain, "cvt", result, source), a)
+    return (m.sext if result.startswith("s") else m.zext)(converted, 32)
+
+
 def resized(m: Algebra[V], f: Form, a: V) -> V:
     """Between the formats that the modifiers name, the result's first."""
     result, source = (one.lower() for one in f.modifiers if one in ("F16", "F32", "F64"))
@@ -81,6 +89,7 @@ OPCODES = (
     row(f"I2F[.{NARROW}]{ROUNDING}", to_number),
     row(f"I2F.F64[.{NARROW}]{ROUNDING}", to_number, DP),
     row(f"I2FP.F32.(U32|S32){ROUNDING}", to_number),
+    row("I2I.(U8|S8|U16|S16).(U32|S32).SAT", limited),
     row(f"F2F[.FTZ].(F16|F32).(F16|F32){ROUNDING}", resized),
     row(f"F2F[.FTZ].F64.(F32|F16){ROUNDING}", resized, DP),
     row(f"F2F[.FTZ].(F32|F16).F64{ROUNDING}", resized, DP),

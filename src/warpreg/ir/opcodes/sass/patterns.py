@@ -196,6 +196,7 @@ PATTERNS: dict[str, Pattern] = {
     "F2I": _float_to_integer,
     "I2F": _integer_to_float,
     "I2FP": "f32 <- b32",
+    "I2I": "b32 <- b32",
     "FRND": _round,
     "S2R": "b32 <- special",
     "S2UR": "b32 <- special",
