@@ -10,6 +10,7 @@ from itertools import product
 
 from tests.machine_code.reference import (
     accesses,
+    fetches,
     flow,
     halves,
     integers,
@@ -31,7 +32,8 @@ ROUNDS = 200
 """Turns of the groups of a warp until other warps have theirs."""
 
 STEPS: dict[str, Callable[[Instruction], integers.Step]] = {
-    **integers.STEPS, **logic.STEPS, **numbers.STEPS, **halves.STEPS, **accesses.STEPS, **special.STEPS
+    **integers.STEPS, **logic.STEPS, **numbers.STEPS, **halves.STEPS, **accesses.STEPS,
+    **fetches.STEPS, **special.STEPS,
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tests.machine_code.reference.elementary import elementary
 from tests.machine_code.reference.interpreter import Interpreter, TooLong
 from tests.machine_code.reference.state import LOCAL_BYTES, LOCAL_WINDOW, SHARED_WINDOW, Bytes
 from tests.machine_code.reference.state import Launch as Interpreted
+from tests.reference.textures import Image, ReferenceTexture
 
 from warpreg import ptx, simt
 from warpreg.codegen import CompileOptions
@@ -62,6 +63,8 @@ class Paired(simt.Device):
         self.records = cubin.read(binary)
         self.differences: list[Difference] = []
         self.steps = 0
+        self.images: dict[int, tuple[int, ReferenceTexture]] = {}
+        """Textures by handle, and the addresses of their texels."""
 
     @classmethod
     def assembled(cls, source: str | Module, architecture: str, **rest: Any) -> Paired:
@@ -70,6 +73,27 @@ class Paired(simt.Device):
         assembler = MachineCode.of(architecture)
         binary, listed = assembler.files(ptx.write(module))
         return cls(module, listed, binary, CompileOptions(assembler=assembler), **rest)
+
+    def texture(self, source: Any, /, kind: Any = "2d", **sampling: Any) -> simt.Texture:
+        first, *smaller = [source] if isinstance(source, np.ndarray | simt.Buffer) else source
+        buffer = self._buffer(first)
+        made = super().texture([buffer, *smaller] if smaller else buffer, kind, **sampling)
+        address = sampling.get("address", "clamp")
+        x, y, z = (address,) * 3 if isinstance(address, str) else (*address, address[-1], address[-1])[:3]
+        image = Image(bytearray(), buffer.shape, buffer.dtype, kind)
+        normalized = sampling.get("normalized", False) or kind.startswith("cube")
+        texture = ReferenceTexture(
+            image, (x, y, z), sampling.get("filter", "point"), normalized, sampling.get("read", "element")
+        )
+        self.images[made.handle & 0xFFFFFFFF] = buffer.address, texture
+        return made
+
+    def _current(self, launch: Interpreted, address: int, texture: ReferenceTexture) -> ReferenceTexture:
+        """A texture with the texels that are in memory."""
+        image = texture.image
+        first = address - launch.memory.base
+        count = int(np.prod(image.shape)) * image.dtype.itemsize
+        return replace(texture, image=replace(image, data=launch.memory.data[first : first + count]))
 
     def launch(
         self,
@@ -92,6 +116,7 @@ class Paired(simt.Device):
             dimensions(grid, "grid"), dimensions(block, "block"), Bytes("global memory", base, content), {},
             native.shared_bytes + shared_bytes + RESERVED_SHARED,
         )  # fmt: skip
+        launch.textures = {handle: self._current(launch, *known) for handle, known in self.images.items()}
         launch.constants = self._constants(native.name, bank, launch)
         is_whole = self.steps < self.budget and self._interpret(native.name, launch)
         done = super().launch(

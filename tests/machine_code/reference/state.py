@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.machine_code.reference.operands import TRUE
 from tests.reference.memory import ReferenceFault
+from tests.reference.textures import ReferenceTexture
 
 SHARED_WINDOW = 0x7F00_0000_0000
 LOCAL_WINDOW = 0x7E00_0000_0000
@@ -115,11 +116,12 @@ class Block:
 
 @dataclass(eq=False)
 class Launch:
-    """``constants`` are the constant banks by number."""
+    """``constants`` are the constant banks by number, ``textures`` those of handles."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     memory: Bytes
     constants: dict[int, bytes]
     shared_bytes: int
+    textures: dict[int, ReferenceTexture] = field(default_factory=dict)
     steps: int = 0
