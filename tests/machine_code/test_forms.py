@@ -1,4 +1,5 @@
-"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX gives, natively and interpreted."""
+"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX
+gives, natively and interpreted."""
 
 from __future__ import annotations
 
@@ -38,17 +39,34 @@ def forms_of(name: str) -> list[Instruction]:
     return [f for f in chosen if not FORMATS.search(str(f)) and not any(word in f.text for word in left_out)][:12]
 
 
+DIRECTED = [
+    *(f"cvt.{r}.{to}.{source}" for r in ("rz", "rm", "rp") for to, source in (("f32", "u32"), ("f32", "s64"), ("f64", "u64"))),
+    *(f"cvt.{r}.f32.f64" for r in ("rz", "rm", "rp")), "cvt.sat.u8.s32", "cvt.sat.s16.u32", "cvt.sat.s8.s64",
+]  # fmt: skip
+
+
+def compared(forms: list[Instruction], architecture: str, seed: str) -> None:
+    """Assert that forms give in machine code what they give in PTX."""
+    matrix = build(forms, 32)
+    words = matrix.input(random.Random(seed))
+    expected = run_device(matrix, Device(matrix.text), words)
+    device = Paired.assembled(re.sub(r"\.target \S+", f".target {architecture}", matrix.text), architecture)
+    assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []
+    assert (device.compared, device.differences) == (1, [])
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("name", NAMES)
-def test_machine_code_gives_the_bits_of_ptx(name: str) -> None:
+def test_machine_code_gives_the_bits_of_ptx(name: str, architecture: str) -> None:
     pytest.importorskip("nvidia")
     forms = forms_of(name)
     assert forms, name
-    matrix = build(forms, 32)
-    words = matrix.input(random.Random(name))
-    expected = run_device(matrix, Device(matrix.text), words)
-    for architecture in ARCHITECTURES:
-        text = re.sub(r"\.target \S+", f".target {architecture}", matrix.text)
-        device = Paired.assembled(text, architecture)
-        assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []
-        assert (device.compared, device.differences) == (1, [])
+    compared(forms, architecture, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_conversions_round_as_told(architecture: str) -> None:
+    pytest.importorskip("nvidia")
+    compared([Instruction(text, 1) for text in DIRECTED], architecture, "directed")

@@ -50,7 +50,8 @@ def test_a_nan_of_a_double_is_its_upper_word() -> None:
 def test_an_atomic_of_64_bits_takes_a_pair(type_: str) -> None:
     for opcode, position in (("RED", 1), ("ATOMG", 1), ("ATOMS", 1)):
         pattern = operand_pattern(opcode, ("MIN", type_))
-        assert pattern and str(pattern.sources[position].kind) == "b64"
+        assert pattern
+        assert str(pattern.sources[position].kind) == "b64"
 
 
 @pytest.mark.parametrize("text", ["ATOMS.EXCH.128 R4, [R0], R4", "RED.E.ADD.BF16x2.RN.STRONG.GPU [R2.64], R0"])

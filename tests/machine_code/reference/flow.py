@@ -54,7 +54,9 @@ def jump_by_register(i: Instruction, function: Function) -> Flow:
     pair, offset = reading.bits64(i.operands[0]), i.operands[1].number
 
     def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
-        return _by_target(group, active, {lane: i.address + BYTES + pair(lane) + offset & reading.M64 for lane in active})
+        return _by_target(
+            group, active, {lane: i.address + BYTES + pair(lane) + offset & reading.M64 for lane in active}
+        )
 
     return run
 

@@ -12,7 +12,7 @@ LABEL = re.compile(r"([^\s:]+):\s*$")
 LINE = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*(?:/\* 0x([0-9a-f]{16}) \*/)?")
 TARGETS = re.compile(r'\(\*"BRANCH_TARGETS.*?"\*\)')
 GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+(.*)")
-APART = re.compile(r",(?![^{\[]*[}\]])|\s+(?=[-`])")
+APART = re.compile(r",(?![^{\[]*[}\]])|\s+(?=[-`0])")
 """Between operands: commas outside of braces, and the space in front of a target."""
 
 BYTES = 16

@@ -16,8 +16,6 @@ Elementary = Callable[[str, list[int]], list[int]]
 """The patterns that a function of ``MUFU`` gives for patterns."""
 
 
-
-
 def vote(i: Instruction) -> Joint:
     """``VOTE.ANY``, ``.ALL``, ``.EQ``: a predicate; before it, a word with a bit for each lane that votes for."""
     operands = list(i.operands)

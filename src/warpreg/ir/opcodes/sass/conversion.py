@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, narrowed, widened
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, narrowed, narrowed_double, widened
 from warpreg.ir.opcodes.conversion import convert
 from warpreg.ir.opcodes.form import Form, Unit
 from warpreg.ir.opcodes.sass.rows import ROUNDING, as_ptx, row
@@ -19,6 +19,11 @@ INTEGERS = ("U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64")
 def rounding(f: Form) -> str:
     """How a number becomes an integer: to the nearest unless a modifier says otherwise."""
     return next((TO_INTEGER[one] for one in f.modifiers if one in TO_INTEGER), "rni")
+
+
+def direction(f: Form) -> str:
+    """How a number that is not exact becomes another one: to the nearest unless a modifier says otherwise."""
+    return next((one.lower() for one in f.modifiers if one in ("RM", "RP", "RZ")), "rn")
 
 
 def integer_type(f: Form) -> str:
@@ -44,7 +49,7 @@ def to_number(m: Algebra[V], f: Form, a: V) -> V:
     """An integer, of which a narrow type takes the low bits."""
     source = integer_type(f)
     cut = m.trunc(a, bits_of(source)) if bits_of(source) < m.width(a) else a
-    return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, f.rounding.lower())
+    return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, direction(f))
 
 
 def limited(m: Algebra[V], f: Form, a: V) -> V:
@@ -59,9 +64,11 @@ def resized(m: Algebra[V], f: Form, a: V) -> V:
     """Between the formats that the modifiers name, the result's first."""
     result, source = (one.lower() for one in f.modifiers if one in ("F16", "F32", "F64"))
     if result == "f16":
-        return m.zext(narrowed(m, F16, a), 32)
+        half = narrowed_double if source == "f64" else narrowed
+        return m.zext(half(m, F16, a, direction(f)), 32)
     if source == "f16":
-        return widened(m, F16, m.trunc(a, 16))
+        single = widened(m, F16, m.trunc(a, 16))
+        return single if result == "f32" else m.float_resize(single, 64, "rn")
     plain = Form("cvt", tuple(one.lower() for one in f.modifiers if one in ("FTZ", "RM", "RP", "RZ")), f.signature)
     return convert.float_to_float(m, as_ptx(plain, "cvt", result, source), a)
 
