@@ -19,7 +19,7 @@ ALL = 15
 
 
 def fetch(i: Instruction) -> Step:
-    """``TEX`` and ``TLD``: the second destination takes the first two channels of the mask, the first one the others."""
+    """``TEX`` and ``TLD``: the second destination gets the first two channels of the mask, the first the others."""
     upper, lower, *rest = i.operands
     sources = []
     while rest[0].kind == "register" and not rest[0].uniform:
@@ -58,7 +58,11 @@ def _handle(rest: list[Operand]) -> Read:
 def _words(one: Operand, count: int) -> list[Read]:
     """Consecutive registers."""
     read = reading.words(one, count)
-    return [lambda lane, n=n: read(lane) >> 32 * n & M32 for n in range(count)]
+
+    def word(n: int) -> Read:
+        return lambda lane: read(lane) >> 32 * n & M32
+
+    return [word(n) for n in range(count)]
 
 
 def texel(texture: ReferenceTexture, shape: str, given: list[int], is_whole: bool) -> list[int]:

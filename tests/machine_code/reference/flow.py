@@ -132,7 +132,7 @@ def leave_meeting(i: Instruction, function: Function) -> Flow:
 
 
 def gather(i: Instruction, function: Function) -> Flow:
-    """``WARPSYNC``: wait for the lanes of a mask; ``.COLLECTIVE`` begins a region after which each goes to its label."""
+    """``WARPSYNC``: wait for the lanes of a mask; after a ``.COLLECTIVE`` region, each goes to its label."""
     collective = i.has("COLLECTIVE")
     mask = reading.integer(i.operands[0]) if i.operands else lambda lane: reading.M32
 

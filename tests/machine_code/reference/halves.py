@@ -34,10 +34,10 @@ def sources(i: Instruction, operands: list[Operand]) -> list[Pair]:
 
 
 def _immediate(f: Format, high: Operand, low: Operand) -> Pair:
-    both = tuple(floats.resized(F64, f, from_float(float(o.text), 64), "rn") for o in (low, high))
     if any("NAN" in o.text for o in (high, low)):
-        both = (high.number & mask(16), high.number >> 16)
-    return lambda lane: both
+        return lambda lane: (high.number & mask(16), high.number >> 16)
+    a, b = (floats.resized(F64, f, from_float(float(o.text), 64), "rn") for o in (low, high))
+    return lambda lane: (a, b)
 
 
 def _pair(f: Format, one: Operand) -> Pair:

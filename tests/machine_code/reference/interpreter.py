@@ -37,6 +37,12 @@ STEPS: dict[str, Callable[[Instruction], integers.Step]] = {
 }  # fmt: skip
 
 
+REDUCTIONS: dict[str, Callable[[list[bool]], int]] = {
+    "": lambda votes: 0, "POPC": sum, "AND": lambda votes: reading.M32 * all(votes),
+    "OR": lambda votes: reading.M32 * any(votes),
+}  # fmt: skip
+
+
 class TooLong(Exception):
     """A launch took more steps than allowed."""
 
@@ -151,10 +157,10 @@ def _release(block: Block) -> bool:
     complete = [n for n, arrivals in block.barriers.items() if arrivals.waiting and _is_complete(block, arrivals)]
     for n in complete:
         arrivals = block.barriers.pop(n)
-        result = {"POPC": sum, "AND": all, "OR": any}.get(arrivals.reduction, len)(arrivals.votes)
+        result = REDUCTIONS[arrivals.reduction](arrivals.votes)
         for warp, group in arrivals.waiting:
             for lane in group.lanes:
-                lane.result = int(result) if arrivals.reduction == "POPC" else -int(result) & reading.M32
+                lane.result = result
             warp.ready.append(group)
     return bool(complete)
 

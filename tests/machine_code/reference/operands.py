@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 REGISTER = re.compile(r"(U?)R(\d+|Z)((?:\.\w+)*)")
 PREDICATE = re.compile(r"(U?)P(\d|T)")
@@ -50,27 +50,29 @@ def operand(text: str, immediate: int = 0) -> Operand:
         return Operand("number", plain, immediate)
     negated, inverted = plain.startswith("-"), plain[:1] in ("~", "!")
     inner = plain[1:] if negated or inverted else plain
-    absolute = inner.startswith("|")
-    return _plain(inner.replace("|", ""), text, negated, absolute, inverted)
+    found = _plain(inner.replace("|", ""), text)
+    return replace(found, negated=negated, absolute=inner.startswith("|"), inverted=inverted)
 
 
-def _plain(inner: str, text: str, negated: bool, absolute: bool, inverted: bool) -> Operand:
-    signs = {"negated": negated, "absolute": absolute, "inverted": inverted}
+def _plain(inner: str, text: str) -> Operand:
+    """An operand without signs."""
     if match := REGISTER.fullmatch(inner):
         last = UNIFORM_ZERO if match[1] else ZERO
         number = last if match[2] == "Z" else int(match[2])
-        parts = tuple(p for p in match[3].split(".") if p)
-        return Operand("register", text, number, bool(match[1]), parts=parts, **signs)
+        return Operand("register", text, number, bool(match[1]), parts=_parts(match[3]))
     if match := PREDICATE.fullmatch(inner):
-        return Operand("predicate", text, TRUE if match[2] == "T" else int(match[2]), bool(match[1]), **signs)
+        return Operand("predicate", text, TRUE if match[2] == "T" else int(match[2]), bool(match[1]))
     if match := CONSTANT.fullmatch(inner):
         terms, offset = _sum(match[2])
-        parts = tuple(p for p in match[3].split(".") if p)
-        return Operand("constant", text, bank=int(match[1], 16), terms=terms, offset=offset, parts=parts, **signs)
+        return Operand("constant", text, bank=int(match[1], 16), terms=terms, offset=offset, parts=_parts(match[3]))
     if match := ADDRESS.fullmatch(inner):
         terms, offset = _sum(match[1])
         return Operand("address", text, terms=terms, offset=offset)
     return Operand("name", inner)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(".") if part)
 
 
 def _sum(text: str) -> tuple[tuple[Operand, ...], int]:

@@ -201,13 +201,32 @@ def test_a_shuffle_stays_in_its_segment() -> None:
 
 
 def test_a_subroutine_returns_to_the_address_in_a_register() -> None:
-    code = "MOV R6, 0x60\nMOV R7, 0x0\nCALL.REL.NOINC `(SUB)\nSTG.E [R2.64], R4\nEXIT\nSUB:\nIADD3 R4, R0, 0x5, RZ\nRET.REL.NODEC R6 `(f)"
+    code = """
+        MOV R6, 0x60
+        MOV R7, 0x0
+        CALL.REL.NOINC `(SUB)
+        STG.E [R2.64], R4
+        EXIT
+        SUB:
+        IADD3 R4, R0, 0x5, RZ
+        RET.REL.NODEC R6 `(f)
+    """
     assert ran(START + code, 4) == [5, 6, 7, 8]
 
 
 def test_a_jump_by_register() -> None:
     """To 0x80 or 0xa0: relative to the instruction behind the jump at 0x60."""
-    code = "LOP3.LUT R5, R0, 0x1, RZ, 0xc0, !PT\nIMAD R6, R5, 0x20, RZ\nMOV R7, RZ\nBRX R6 0x10\nNOP\nMOV R4, 0x1\nBRA `(E)\nMOV R4, 0x2\nE:"
+    code = """
+        LOP3.LUT R5, R0, 0x1, RZ, 0xc0, !PT
+        IMAD R6, R5, 0x20, RZ
+        MOV R7, RZ
+        BRX R6 0x10
+        NOP
+        MOV R4, 0x1
+        BRA `(E)
+        MOV R4, 0x2
+        E:
+    """
     assert ran(START + code + END, 4) == [1, 2, 1, 2]
 
 
