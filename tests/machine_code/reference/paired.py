@@ -45,7 +45,7 @@ class Paired(simt.Device):
     """As `simt.Device`; ``differences`` are what its launches left unlike the interpreter.
 
     ``steps`` are the instructions of threads that it interpreted.  Launches that need more than ``budget`` together
-    run natively only; ``compared`` counts the others.
+    run natively only; ``compared`` counts the others.  ``order`` is the seed of the order of parted lanes.
     """
 
     def __init__(
@@ -55,10 +55,11 @@ class Paired(simt.Device):
         binary: bytes,
         options: CompileOptions | None = AS_COMPILED,
         budget: int = 50_000_000,
+        order: int = 0,
         **rest: Any,
     ) -> None:
         super().__init__(module, options, **rest)
-        self.budget, self.compared = budget, 0
+        self.budget, self.compared, self.order = budget, 0, order
         self.functions = text.read(listed)
         self.records = cubin.read(binary)
         self.differences: list[Difference] = []
@@ -135,7 +136,7 @@ class Paired(simt.Device):
     def _interpret(self, kernel: str, launch: Interpreted) -> bool:
         """Whether the launch ended within the budget."""
         try:
-            Interpreter(self.functions[kernel], elementary).run(launch, self.budget - self.steps)
+            Interpreter(self.functions[kernel], elementary, self.order).run(launch, self.budget - self.steps)
             self.compared += 1
         except TooLong:
             return False
