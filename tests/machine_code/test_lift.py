@@ -46,6 +46,12 @@ def test_a_nan_of_a_double_is_its_upper_word() -> None:
     assert lifted("DADD R0, R0, +QNAN", 0x7FF80000).sources[1] == Immediate(0x7FF80000 << 32, "f64")
 
 
+def test_a_constant_may_be_listed_with_a_space() -> None:
+    """As ``nvdisasm`` does in front of a part."""
+    found = lifted("PLOP3.LUT P1, PT, R0.SIGN, c[0x0] [0x164].SIGN, R2.SIGN, 0x2, 0x0")
+    assert str(found.sources[1]) == "c[0][0x164].SIGN"
+
+
 @pytest.mark.parametrize("type_", ["64", "S64", "U64", "F64"])
 def test_an_atomic_of_64_bits_takes_a_pair(type_: str) -> None:
     for opcode, position in (("RED", 1), ("ATOMG", 1), ("ATOMS", 1)):

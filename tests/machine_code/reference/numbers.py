@@ -78,6 +78,8 @@ def related(f: Format, i: Instruction) -> Callable[[int, int], bool]:
 
 def compare(i: Instruction) -> Step:
     """``FSETP``, ``DSETP``."""
+    if i.has("MIN", "MAX"):
+        return choose(i)
     f, access, _ = reading_of(i)
     one, two = (reading.set_predicate(o) for o in i.operands[:2])
     a, b, other = access(i.operands[2]), access(i.operands[3]), reading.predicate(i.operands[4])
@@ -87,6 +89,22 @@ def compare(i: Instruction) -> Step:
         holds, rest = relation(a(lane), b(lane)), other(lane)
         one(lane, combine(holds, rest))
         two(lane, combine(not holds, rest))
+
+    return step
+
+
+def choose(i: Instruction) -> Step:
+    """``DSETP.MIN`` and ``.MAX``: whether the extreme of a and b is a, and whether both are NaN."""
+    f, access, _ = reading_of(i)
+    one, two = (reading.set_predicate(o) for o in i.operands[:2])
+    a, b, other = access(i.operands[2]), access(i.operands[3]), reading.predicate(i.operands[4])
+    combine, sign = next(COMBINATIONS[m] for m in i.modifiers if m in COMBINATIONS), 1 if i.has("MAX") else -1
+
+    def step(lane: Lane) -> None:
+        x, y, rest = a(lane), b(lane), other(lane)
+        is_first = not f.is_nan(x) and (f.is_nan(y) or sign * floats.order(f, x) >= sign * floats.order(f, y))
+        one(lane, combine(is_first, rest))
+        two(lane, combine(f.is_nan(x) and f.is_nan(y), rest))
 
     return step
 

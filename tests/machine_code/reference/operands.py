@@ -41,7 +41,7 @@ class Operand:
 
 def operand(text: str, immediate: int = 0) -> Operand:
     """An operand; ``immediate`` is the field of the encoding for a NaN, whose bits the text does not tell."""
-    plain = text.replace(".reuse", "").strip()
+    plain = text.replace(".reuse", "").replace("] [", "][").strip()
     if plain.startswith("`("):
         return Operand("name", plain[2:-1])
     if match := INTEGER.fullmatch(plain):

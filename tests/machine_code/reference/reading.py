@@ -121,9 +121,9 @@ def _signs(one: Operand, read: Read, sign: int) -> Read:
 
 
 def predicate(one: Operand) -> Test:
-    """A predicate, or the sign of a register (``R2.SIGN``)."""
+    """A predicate, or the sign of a word (``R2.SIGN``)."""
     n, wanted = one.number, not one.inverted
-    if one.kind == "register":
+    if one.kind != "predicate":
         word = bits32(one)
         return lambda lane: bool(word(lane) >> 31) == wanted
     if n == TRUE:

@@ -59,7 +59,7 @@ OPCODES = (
     effect("ERRBAR", "nothing"),
     effect("CGAERRBAR", "nothing"),
     effect(
-        "CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|U|C|D)]",
+        "CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|DML2|U|C|D)]",
         "nothing: caches do not change results",
         Unit.MEM,
         Latency.STORE,
