@@ -170,6 +170,21 @@ def released(warp: Warp) -> list[Group]:
     return found
 
 
+def deserted(warp: Warp) -> list[Group]:
+    """Groups of lanes at a ``BSYNC`` that wait only for lanes at a ``WARPSYNC``, for a warp that cannot go on.
+
+    ``ptxas`` lets lanes leave a loop for a ``WARPSYNC`` without a ``BREAK``, so that they must not be waited for.
+    """
+    found: list[Group] = []
+    alive, away = set(warp.lanes), set(warp.gathering)
+    for barrier in {barrier for barrier, _ in warp.meeting.values()}:
+        there = [lane for lane, (other, _) in warp.meeting.items() if other is barrier]
+        if (barrier.members & alive) - set(there) <= away:
+            barrier.members -= set(there)
+            found += _gone_on(there, {lane: warp.meeting.pop(lane)[1] for lane in there})
+    return found
+
+
 def _gone_on(lanes: list[Lane], places: dict[Lane, int]) -> list[Group]:
     ordered = sorted(lanes, key=lambda lane: lane.index)
     return [Group([x for x in ordered if places[x] == at], at) for at in sorted(set(places.values()))]

@@ -94,6 +94,8 @@ class Interpreter:
         for group in [warp.ready.pop() for _ in range(len(warp.ready))]:
             warp.ready += self._turn(warp, group)
         warp.ready += flow.released(warp)
+        if not warp.ready:
+            warp.ready += flow.deserted(warp)
 
     def _turn(self, warp: Warp, group: Group) -> list[Group]:
         """Let a group go on until it splits, waits, or others have their turn."""

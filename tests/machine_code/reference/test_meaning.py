@@ -192,6 +192,24 @@ def test_groups_of_lanes_gather_by_mask(seed: int) -> None:
     assert ran(START + code + END, seed=seed) == [0xFFFF] * 16 + [0xFFFF0000] * 16
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_lanes_at_a_warpsync_are_not_waited_for(seed: int) -> None:
+    """Odd lanes leave for the ``WARPSYNC`` without a ``BREAK``; even ones pass their barrier, and then all meet."""
+    code = """
+        LOP3.LUT P0, RZ, R0, 0x1, RZ, 0xc0, !PT
+        BSSY B0, `(MET)
+        @P0 BRA `(AWAY)
+        BSYNC B0
+        MET:
+        VOTE.ANY R3, PT, PT
+        AWAY:
+        WARPSYNC 0xffffffff
+        VOTE.ANY R4, PT, PT
+        IADD3 R4, R4, R3, RZ
+    """
+    assert ran(START + code + END, seed=seed) == [0x55555554, 0xFFFFFFFF] * 16
+
+
 def test_a_shuffle_stays_in_its_segment() -> None:
     """Clamp 0x1f, segments of eight: ``mask`` 0x18 in the upper byte; up: clamp 0."""
     down = ran(START + "SHFL.DOWN P0, R4, R0, 0x1, 0x181f" + END)
