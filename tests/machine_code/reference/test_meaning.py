@@ -201,11 +201,11 @@ def test_lanes_at_a_warpsync_are_not_waited_for(seed: int) -> None:
         @P0 BRA `(AWAY)
         BSYNC B0
         MET:
-        VOTE.ANY R3, PT, PT
+        VOTE.ANY R5, PT, PT
         AWAY:
         WARPSYNC 0xffffffff
         VOTE.ANY R4, PT, PT
-        IADD3 R4, R4, R3, RZ
+        IADD3 R4, R4, R5, RZ
     """
     assert ran(START + code + END, seed=seed) == [0x55555554, 0xFFFFFFFF] * 16
 
