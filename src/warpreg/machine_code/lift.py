@@ -38,9 +38,10 @@ PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
 LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
 
-LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x208])
-"""Words of constant bank 0 below the parameters that a launch writes: extents of block and grid, generic addresses of
-shared and local memory, stack pointer, and the descriptor of global memory of each architecture."""
+LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x128, 0x18C, 0x208])
+"""Words of constant bank 0 below the parameters that are known: extents of block and grid, generic addresses of shared
+and local memory, stack pointer; of each architecture, the descriptor of global memory, and a flag that selects the
+scope of a fence, both 0."""
 
 PREDICATES = 7
 NEVER = ("!PT", "!UPT")
@@ -232,8 +233,8 @@ class _Lifter:
         number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
         return Label(f"L{number}") if number is not None else label
 
-    def _is_written(self, word: ConstantBank) -> bool:
-        """Whether a launch writes a word of bank 0.  Others, such as the generic address of bank 3, are not known."""
+    def _is_known_word(self, word: ConstantBank) -> bool:
+        """Whether the value of a word of bank 0 is known.  Others, such as the generic address of bank 3, are not known."""
         first = self.code.record.parameter_base or PARAMETER_BASES.get(self.code.architecture, 0)
         return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= first
 
@@ -249,7 +250,7 @@ class _Lifter:
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
-        if word.bank == LITERALS or (word.bank == 0 and self._is_written(word)):
+        if word.bank == LITERALS or (word.bank == 0 and self._is_known_word(word)):
             return word
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}")
 
