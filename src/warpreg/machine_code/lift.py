@@ -234,7 +234,7 @@ class _Lifter:
         return Label(f"L{number}") if number is not None else label
 
     def _is_known_word(self, word: ConstantBank) -> bool:
-        """Whether the value of a word of bank 0 is known.  Others, such as the generic address of bank 3, are not known."""
+        """Whether the value of a word of bank 0 is known, unlike that of the generic address of bank 3."""
         first = self.code.record.parameter_base or PARAMETER_BASES.get(self.code.architecture, 0)
         return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= first
 
