@@ -9,7 +9,7 @@ from warpreg.codegen import build_kernel
 from warpreg.ir.errors import UnsupportedError, WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
-from warpreg.ir.operands import Immediate
+from warpreg.ir.operands import Address, Immediate, Register
 from warpreg.machine_code import listing
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.lift import Code, lift
@@ -58,6 +58,13 @@ def test_an_atomic_of_64_bits_takes_a_pair(type_: str) -> None:
         pattern = operand_pattern(opcode, ("MIN", type_))
         assert pattern
         assert str(pattern.sources[position].kind) == "b64"
+
+
+@pytest.mark.parametrize("text", ["QSPC.E.S P5, RZ, [RZ.U32+UR4]", "LDG.E R0, [R2.U32+UR4+0x8]"])
+def test_a_uniform_register_of_a_wide_address_is_a_pair(text: str) -> None:
+    (address,) = (source for source in lifted(text).sources if isinstance(source, Address))
+    assert address.uniform
+    assert (address.uniform.type.bits, address.base.type.bits if isinstance(address.base, Register) else 32) == (64, 32)
 
 
 @pytest.mark.parametrize("text", ["ATOMS.EXCH.128 R4, [R0], R4", "RED.E.ADD.BF16x2.RN.STRONG.GPU [R2.64], R0"])

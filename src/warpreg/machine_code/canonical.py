@@ -49,15 +49,15 @@ def canonical(
 
 def wide_addresses(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """With ``.E``, an address is a pair of registers; some opcodes omit the ``.64`` of it in a listing.  A base beside
-    a uniform register says what it is."""
-    if "E" not in modifiers:
-        return operands
-    return tuple(
-        replace(o, base=replace(o.base, type=TYPES["b64"]))
-        if isinstance(o, Address) and isinstance(o.base, Register) and o.uniform is None
-        else o
-        for o in operands
-    )
+    a uniform register says what it is, and the uniform register is a pair."""
+    return tuple(_wide_address(o) if isinstance(o, Address) else o for o in operands) if "E" in modifiers else operands
+
+
+def _wide_address(address: Address) -> Address:
+    if address.uniform:
+        return replace(address, uniform=replace(address.uniform, type=TYPES["b64"]))
+    wide = replace(address.base, type=TYPES["b64"]) if isinstance(address.base, Register) else address.base
+    return replace(address, base=wide)
 
 
 def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:
