@@ -162,7 +162,7 @@ def _release(block: Block) -> bool:
         result = REDUCTIONS[arrivals.reduction](arrivals.votes)
         for warp, group in arrivals.waiting:
             for lane in group.lanes:
-                lane.result = result
+                lane.results += [result] * bool(arrivals.reduction)
             warp.ready.append(group)
     return bool(complete)
 

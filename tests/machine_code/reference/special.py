@@ -45,14 +45,17 @@ def read(i: Instruction) -> Step:
 
 
 def barrier_result(i: Instruction) -> Step:
-    """``B2R.RESULT``: what the last reduction at a barrier gave, as a word or a predicate."""
+    """``B2R.RESULT``: what the oldest reduction at a barrier gave that was not fetched yet, as a word or a predicate:
+    a second ``BAR.RED`` may stand before the ``B2R`` of the first.
+    """
     write = reading.set_word(i.operands[0])
     notes = [reading.set_predicate(one) for one in i.operands[1:]]
 
     def step(lane: Lane) -> None:
-        write(lane, lane.result)
+        result = lane.results.pop(0)
+        write(lane, result)
         for note in notes:
-            note(lane, lane.result != 0)
+            note(lane, result != 0)
 
     return step
 

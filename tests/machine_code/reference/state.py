@@ -60,8 +60,8 @@ class Lane:
     up: list[bool] = field(default_factory=lambda: [False] * TRUE + [True])
     b: dict[int, Barrier] = field(default_factory=dict)
     local: Bytes = field(default_factory=lambda: Bytes("local", 0, bytearray(LOCAL_BYTES)))
-    result: int = 0
-    """Of the last reduction at a barrier."""
+    results: list[int] = field(default_factory=list)
+    """Of reductions at barriers, the oldest first, that have not been fetched."""
     landing: int = 0
     """Where a lane goes on after a region that lanes execute together."""
 

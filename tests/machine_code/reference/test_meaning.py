@@ -254,6 +254,18 @@ def test_a_barrier_reduces_over_the_block() -> None:
     assert ran(START + code + END, 64) == [10] * 64
 
 
+def test_results_of_two_barriers_come_in_their_order() -> None:
+    code = """
+        ISETP.LT.U32.AND P0, PT, R0, 0xa, PT
+        BAR.RED.POPC.DEFER_BLOCKING 0x0, P0
+        BAR.RED.POPC.DEFER_BLOCKING 0x0, !P0
+        B2R.RESULT R4
+        B2R.RESULT R5
+        IMAD R4, R5, 0x100, R4
+    """
+    assert ran(START + code + END, 64) == [54 * 256 + 10] * 64
+
+
 def test_threads_that_wait_for_ever_are_a_fault() -> None:
     with pytest.raises(ReferenceFault, match="every thread waits"):
         ran("BSSY B0, `(E)\nS2R R0, SR_TID.X\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BAR.SYNC 0x1\nBSYNC B0\nE:\nEXIT")
