@@ -1,4 +1,5 @@
-"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX gives."""
+"""Forms of PTX through ``ptxas``: on edge and random operands, machine code gives the bits that PTX
+gives, natively and interpreted."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 from tests.differential.test_opcodes import FORMS, disagreements, run_device, sampled
+from tests.machine_code.reference.paired import Paired
 from tests.reference.matrix import Instruction, build
 
 from warpreg.codegen import CompileOptions
@@ -64,13 +66,29 @@ def test_halves_give_the_bits_of_ptx(name: str, architecture: str) -> None:
     compare(forms, name, (architecture,))
 
 
+PAIRS = ("f32.u32", "f32.s64", "f64.u64", "f32.f64")
+DIRECTED = [f"cvt.{rounding}.{pair}" for rounding in ("rz", "rm", "rp") for pair in PAIRS]
+LIMITED = ["cvt.sat.u8.s32", "cvt.sat.s16.u32", "cvt.sat.s8.s64"]
+
+
+def compared(forms: list[Instruction], architecture: str, seed: str) -> None:
+    """Assert that forms give in machine code what they give in PTX."""
+    matrix = build(forms, 32)
+    words = matrix.input(random.Random(seed))
+    expected = run_device(matrix, Device(matrix.text), words)
+    device = Paired.assembled(re.sub(r"\.target \S+", f".target {architecture}", matrix.text), architecture)
+    assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []
+    assert (device.compared, device.differences) == (1, [])
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("name", NAMES)
-def test_machine_code_gives_the_bits_of_ptx(name: str) -> None:
+def test_machine_code_gives_the_bits_of_ptx(name: str, architecture: str) -> None:
     pytest.importorskip("nvidia")
     forms = forms_of(name)
     assert forms, name
-    compare(forms, name, ARCHITECTURES)
+    compared(forms, architecture, name)
 
 
 def compare(forms: Sequence[Instruction], name: str, architectures: Sequence[str]) -> None:
@@ -82,3 +100,10 @@ def compare(forms: Sequence[Instruction], name: str, architectures: Sequence[str
         text = re.sub(r"\.target \S+", f".target {architecture}", matrix.text)
         device = Device(text, options=CompileOptions(assembler=MachineCode.of(architecture)))
         assert disagreements(matrix, words, run_device(matrix, device, words), expected) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_conversions_round_and_clamp_as_told(architecture: str) -> None:
+    pytest.importorskip("nvidia")
+    compared([Instruction(text, 1) for text in (*DIRECTED, *LIMITED)], architecture, "directed")

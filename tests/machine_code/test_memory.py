@@ -1,9 +1,11 @@
-"""Memory, barriers and warp-wide operations in machine code give the bits that they give in PTX."""
+"""Memory, barriers and warp-wide operations in machine code give the bits that they give in PTX, natively and
+interpreted."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.machine_code.reference.paired import Paired
 
 from warpreg.codegen import CompileOptions
 from warpreg.ir.operands import ConstantBank
@@ -87,11 +89,12 @@ BODIES = {
 
 
 def outcome(text: str, architecture: str) -> list[int]:
-    options = CompileOptions(assembler=MachineCode.of(architecture)) if architecture else CompileOptions()
-    device = Device(text, options=options, max_instructions=10_000_000)
+    device = Paired.assembled(text, architecture) if architecture else Device(text)
     values = np.random.default_rng(1).integers(0, 1 << 32, 1024, np.uint32)
     out, given = device.zeros((THREADS, 4), np.uint32), device.upload(values)
     device.launch("k", 1, THREADS, out, given)
+    if isinstance(device, Paired):
+        assert (device.compared, device.differences) == (1, [])
     return [*out.download().ravel().tolist(), *given.download().tolist()]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -34,6 +34,7 @@ class Place:
 class Builder:
     """``slots`` are the kinds of the approximate results, ``sites`` the types of the contended atomics, in order.
     ``measured`` programs run on a GPU: they keep to instructions and results that `vocabulary.is_measured` admits.
+    ``families`` are the instructions that compute, if not those of `vocabulary`.
     """
 
     rng: random.Random
@@ -50,6 +51,7 @@ class Builder:
     plain: str = ""
     place: Place = field(default_factory=Place)
     budget: int = 0
+    families: Mapping[str, list[str]] | None = None
     _counter: int = 0
 
     # Text.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.reference import accesses, control, straight, together
@@ -78,9 +78,11 @@ class Case:
         return self.grid[0] * self.grid[1] * self.grid[2] * self.block[0] * self.block[1] * self.block[2]
 
 
-def generate(seed: int, statements: int = 30, measured: bool = False) -> Case:
+def generate(
+    seed: int, statements: int = 30, measured: bool = False, families: Mapping[str, list[str]] | None = None
+) -> Case:
     """The program of a seed; ``statements`` bounds how many are drawn, nested ones included.  A ``measured`` program
-    runs on an H100, and uses no result that PTX leaves open.
+    runs on an H100, and uses no result that PTX leaves open.  ``families`` replace the computing instructions.
     """
     rng = random.Random(seed)
     block = rng.choice([(32, 1, 1), (45, 1, 1), (70, 1, 1), (64, 1, 1), (9, 5, 1), (16, 4, 1), (5, 3, 2), (33, 1, 1)])
@@ -88,7 +90,7 @@ def generate(seed: int, statements: int = 30, measured: bool = False) -> Case:
     if block[0] * block[1] > 60:
         grid = rng.choice([(1, 1, 1), (2, 1, 1)])
     threads = block[0] * block[1] * block[2]
-    b = Builder(rng, threads, threads % 32 != 0, measured)
+    b = Builder(rng, threads, threads % 32 != 0, measured, families=families)
     b.plain = rng.choice(["", "add", "mul"])
     functions = _functions(b)
     b.lines = []

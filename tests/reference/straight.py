@@ -19,7 +19,7 @@ from tests.reference.vocabulary import (
 
 def arithmetic(b: Builder) -> None:
     """One pure instruction, sometimes guarded."""
-    families = MEASURED if b.measured else FAMILIES
+    families = b.families or (MEASURED if b.measured else FAMILIES)
     family = b.rng.choice(list(families))
     if b.plain and b.chance(0.08):
         text = b.rng.choice(PLAIN_ARITHMETIC[b.plain]).format(m=b.rng.choice(["", ".ftz", ".sat"]))

@@ -94,21 +94,49 @@ def test_break_and_exit_release_the_lanes_that_wait() -> None:
 
 
 def test_lanes_that_wait_for_lanes_which_never_come() -> None:
-    """Half of the lanes wait in WARPSYNC for the others, and these wait at the barrier for the first half."""
+    """Each half of the warp waits at a barrier for the other half."""
     built = kernel(
         i("mov.u32", R(0), TID),
         i("setp.lt.u32", P(0), R(0), 16),
         i("BSSY", B(0), "meet"),
-        i("BRA", "sync", when=P(0)),
+        i("BSSY", B(1), "other"),
+        i("BRA", "other", when=P(0)),
         i("BRA", "meet"),
-        "sync",
-        i("WARPSYNC", 0xFFFFFFFF),
+        "other",
+        i("BSYNC", B(1)),
         "meet",
         i("BSYNC", B(0)),
         i("EXIT"),
     )
     with pytest.raises(DeadlockError, match=r"'by_hand'.*never come"):
         run(built, np.zeros(32, np.uint32))
+
+
+def test_lanes_at_a_barrier_do_not_wait_for_lanes_in_warpsync() -> None:
+    """Half of the lanes wait in WARPSYNC for all: the others pass the barrier, and all meet."""
+    built = kernel(
+        i("mov.u32", R(0), TID),
+        i("setp.lt.u32", P(0), R(0), 16),
+        i("mov.u32", R(1), 5),
+        i("BSSY", B(0), "meet"),
+        i("BRA", "sync", when=P(0)),
+        i("BRA", "meet"),
+        "meet",
+        i("BSYNC", B(0)),
+        "passed",
+        i("mov.u32", R(1), 7),
+        "sync",
+        i("WARPSYNC", 0xFFFFFFFF),
+        "after",
+        *store_result(R(1)),
+        i("EXIT"),
+    )
+    launch, (found,) = run(built, np.zeros(32, np.uint32), record=Record(path=True))
+    assert found.tolist() == [5] * 16 + [7] * 16
+    assert [pair for pair in labels(launch) if pair[0] in ("passed", "after")] == [
+        ("passed", 0xFFFF0000),
+        ("after", 0xFFFFFFFF),
+    ]
 
 
 def test_warpsync_gathers_lanes_from_different_places() -> None:

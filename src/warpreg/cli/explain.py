@@ -107,11 +107,7 @@ def command(
         names = module.kernel_names(kernel)
         options = choice.options_for(module)
         if wanted:
-            if module.code:
-                message = f"--print-after shows the passes of Warpreg's compiler; {target} is machine code"
-                raise click.UsageError(message)
-            if design_name:
-                raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
+            _check_passes(module, target, design_name)
             _print_passes(module, names, options, wanted, verify_each, as_json)
             return
         compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
@@ -190,6 +186,14 @@ def _module(target: str, choice: CompileChoice, kernel: str | None) -> Module:
     if Path(target).suffix in KERNEL_FILES:
         return module_of(target, choice, kernel)
     return find_workload(target).module(choice.cuda)
+
+
+def _check_passes(module: Module, target: str, design_name: str | None) -> None:
+    """Machine code has been through no passes, and a design's code is no pass."""
+    if module.code:
+        raise click.UsageError(f"--print-after shows the passes of Warpreg's compiler; {target} is machine code")
+    if design_name:
+        raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
 
 
 def _recorded(target: str, reading: TraceChoice, choice: CompileChoice, kernel: str | None) -> list[Kernel]:

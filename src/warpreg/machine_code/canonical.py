@@ -21,7 +21,7 @@ from warpreg.ir.operands import (
     Vector,
 )
 from warpreg.ir.types import TYPES, Type
-from warpreg.machine_code.operands import ZERO, Parsed, Text
+from warpreg.machine_code.operands import ZERO, Nan, Parsed, Text
 
 TRUTH = {"PT": Immediate(1), "!PT": Immediate(0)}
 UNTYPED = {bits: TYPES[f"b{bits}"] for bits in (32, 64, 128)}
@@ -51,15 +51,15 @@ def canonical(
 
 def wide_addresses(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """With ``.E``, an address is a pair of registers; some opcodes omit the ``.64`` of it in a listing.  A base beside
-    a uniform register says what it is."""
-    if "E" not in modifiers:
-        return operands
-    return tuple(
-        replace(o, base=replace(o.base, type=TYPES["b64"]))
-        if isinstance(o, Address) and isinstance(o.base, Register) and o.uniform is None
-        else o
-        for o in operands
-    )
+    a uniform register says what it is, and the uniform register is a pair."""
+    return tuple(_wide_address(o) if isinstance(o, Address) else o for o in operands) if "E" in modifiers else operands
+
+
+def _wide_address(address: Address) -> Address:
+    if address.uniform:
+        return replace(address, uniform=replace(address.uniform, type=TYPES["b64"]))
+    wide = replace(address.base, type=TYPES["b64"]) if isinstance(address.base, Register) else address.base
+    return replace(address, base=wide)
 
 
 def with_signs(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
@@ -93,6 +93,8 @@ def _packed(listed: list[Parsed], slots: Sequence[OperandSlot]) -> list[Parsed]:
     kind = slots[0].kind if slots else None
     halves = isinstance(kind, Type) and kind.name in HALVES
     for place, (one, two) in enumerate(pairwise(listed)):
+        if halves and (nan := next((o for o in (one, two) if isinstance(o, Nan)), None)):
+            return [*listed[:place], Immediate(nan.bits), *listed[place + 2 :]]
         if halves and _is_number(one) and _is_number(two):
             is_brain = kind == TYPES["bf16x2"]
             upper, lower = (_float_bits(o, "f") >> 16 if is_brain else _float_bits(o, "e") for o in (one, two))
@@ -125,6 +127,8 @@ def _source(operand: Parsed, slot: OperandSlot) -> Operand:
         return _wide(operand, slot.kind)
     if isinstance(operand, Text):
         return TRUTH.get(operand.word) or Special(operand.word)
+    if isinstance(operand, Nan):
+        return _nan(operand, slot.kind)
     if not isinstance(slot.kind, Type):
         return operand
     if isinstance(operand, Modified):
@@ -164,9 +168,15 @@ def _constant(operand: Immediate, type_: Type) -> Operand:
     raise ValueError(f"'{operand.as_float}' where {type_} is expected")
 
 
+def _nan(operand: Nan, kind: Type | str) -> Immediate:
+    """Bits as they are; in double precision they are the upper word."""
+    name = kind.name if isinstance(kind, Type) else ""
+    if name == "f64":
+        return Immediate(operand.bits << 32, name)
+    return Immediate(operand.bits, "f32" if name == "f32" else "int")
+
+
 def _float_bits(operand: Parsed, code: str) -> int:
-    """The bits of a constant rounded to a narrower format; a NaN keeps its sign and is quiet."""
+    """The bits of a constant rounded to a narrower format."""
     assert isinstance(operand, Immediate)
-    if code == "f" and operand.as_float != operand.as_float:
-        return (operand.value >> 32 & 0x80000000) | 0x7FC00000
     return int.from_bytes(struct.pack(f"<{code}", operand.as_float), "little")

@@ -20,7 +20,7 @@ from warpreg.machine_code.cubin import read
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.lift import NEVER
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction, Listing, parse
-from warpreg.machine_code.operands import Text, operand_texts
+from warpreg.machine_code.operands import Nan, Text, operand_texts
 from warpreg.machine_code.operands import parse as parse_operand
 from warpreg.machine_code.tools import VendorToolError, disassembled
 from warpreg.sass.errors import SassTraceError
@@ -178,7 +178,7 @@ def _registers(listed: ListedInstruction) -> list[_Named]:
             operand, is_kept = parse_operand(text)
         except ValueError:
             continue
-        if isinstance(operand, Text | Immediate):
+        if isinstance(operand, Text | Nan | Immediate):
             continue
         is_index = isinstance(operand, ConstantBank)
         found += [_Named(r.index, is_kept, is_index) for r in registers_of(operand) if r.words]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from warpreg.ir import opcodes
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel, Placement
@@ -38,8 +39,13 @@ PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
 LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
 
+LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x128, 0x18C, 0x208])
+"""Words of constant bank 0 below the parameters that are known: extents of block and grid, generic addresses of shared
+and local memory, stack pointer; of each architecture, the descriptor of global memory, and a flag that selects the
+scope of a fence, both 0."""
+
 PREDICATES = 7
-PLAIN = Register, Immediate, Sink
+PLAIN = Register, Sink
 """Operands that stand for themselves."""
 
 NEVER = ("!PT", "!UPT")
@@ -233,11 +239,16 @@ class _Lifter:
             for operand, kind in zip(operands, kinds, strict=True)
         )
         source = Location(*one.source) if one.source else None
-        return Instruction(opcode, modifiers, resolved, _guard(one.guard), location, source, one.control, positions)
+        guard = _guard(one.guard)
+        lifted = Instruction(opcode, modifiers, resolved, guard, location, source, one.control, positions)
+        if pattern is not None:
+            opcodes.lookup(lifted)  # refuses modifiers that no row has
+        return lifted
 
     def _listed(self, opcode: str, one: ListedInstruction) -> tuple[list[Parsed], tuple[int, ...]]:
         """The operands as listed, and the positions of those with ``.reuse``."""
-        parsed = [parse(word) for word in operand_texts(opcode, one.operands)]
+        texts = operand_texts(opcode, one.operands)
+        parsed = [parse(word, one.immediate if "NAN" in word else None) for word in texts]
         return [operand for operand, _ in parsed], tuple(at for at, (_, reuse) in enumerate(parsed) if reuse)
 
     def _resolved(self, operand: Operand, one: ListedInstruction, kind: Type | str | None) -> Operand:
@@ -259,6 +270,11 @@ class _Lifter:
         number = None if address is None else self.numbers.get(address // INSTRUCTION_BYTES)
         return Label(f"L{number}") if number is not None else label
 
+    def _is_known_word(self, word: ConstantBank) -> bool:
+        """Whether the value of a word of bank 0 is known, unlike that of the generic address of bank 3."""
+        first = self.code.record.parameter_base or PARAMETER_BASES.get(self.code.architecture, 0)
+        return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= first
+
     def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> ConstantBank | Immediate:
         if word.bank == VARIABLES and word.index:
             return word
@@ -272,7 +288,7 @@ class _Lifter:
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
-        if word.bank in (0, LITERALS):
+        if word.bank == LITERALS or (word.bank == 0 and self._is_known_word(word)):
             return word
         remedy = "" if self.code.cubin.contents else "; variables need the cubin, beside the listing"
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}{remedy}")

@@ -28,6 +28,7 @@ LABEL = re.compile(r"([.$\w]+):\s*$")
 ADDRESS = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+([^.\s].*)$")
 """An instruction; data of other sections, which ``nvdisasm`` prints without ``-c``, begin with a point."""
 STATEMENT = re.compile(r"(?:@(!?U?P[T0-9])\s+)?([A-Z][\w.]*)\s*(.*?)\s*$")
+LOWER = re.compile(r"\s*/\* 0x([0-9a-f]{8})[0-9a-f]{8} \*/")
 ENCODING = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 SOURCE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
 
@@ -37,6 +38,7 @@ class ListedInstruction:
     """One instruction: byte ``address`` in its section, guard text without ``@``, opcode with modifiers, operand text.
 
     ``line`` is its line in the listing, ``source`` the last source line before it (file, line) if the listing has any.
+    ``immediate`` are the 32 bits that its encoding has for a constant.
     """
 
     address: int
@@ -46,6 +48,7 @@ class ListedInstruction:
     line: int
     control: ControlCode | None = None
     source: tuple[str, int] | None = None
+    immediate: int | None = None
 
 
 @dataclass(slots=True)
@@ -143,5 +146,7 @@ class _Reader:
         self.waiting = []
         control = ControlCode.decoded(int(upper[1], 16)) if upper else None
         guard, opcode, operands = statement[1] or "", statement[2], statement[3]
-        listed = ListedInstruction(address, guard, opcode, operands, line, control, self.source)
+        lower = LOWER.match(rest)
+        immediate = int(lower[1], 16) if lower else None
+        listed = ListedInstruction(address, guard, opcode, operands, line, control, self.source, immediate)
         self.function.instructions.append(listed)

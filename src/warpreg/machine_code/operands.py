@@ -31,12 +31,13 @@ REGISTER = re.compile(r"(U?R)(\d+|Z)$")
 PREDICATE = re.compile(r"(!?)(U?P)([0-9]|T)$")
 BARRIER = re.compile(r"B(\d+)$")
 INTEGER = re.compile(r"-?0x[0-9a-f]+$")
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?(e[+-]?\d+)?|INF|QNAN|SNAN)$", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?(e[+-]?\d+)?|INF)$", re.IGNORECASE)
 BANK = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\w+)(?:\+(-?0x[0-9a-f]+))?|(-?0x[0-9a-f]+))\]$")
 ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]$")
 LABEL = re.compile(r"`\(([^)]*)\)$")
 JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
-NAN_BITS = {"+QNAN": 0x7FF8 << 48, "-QNAN": 0xFFF8 << 48, "QNAN": 0x7FF8 << 48}
+NAN = re.compile(r"([+-]?)([QS])NAN$", re.IGNORECASE)
+QUIET, SIGNALLING, SIGN = 0x7FF80000, 0x7FF40000, 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,15 @@ class Text:
     word: str
 
 
-Parsed = Operand | Text
+@dataclass(frozen=True, slots=True)
+class Nan:
+    """A NaN of any format, as the 32 bits that an instruction holds: a listing prints neither payload nor format, and
+    the upper word of an infinite double is printed as one, too."""
+
+    bits: int
+
+
+Parsed = Operand | Text | Nan
 
 
 def split(text: str) -> list[str]:
@@ -72,12 +81,16 @@ def operand_texts(opcode: str, text: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def parse(text: str) -> tuple[Parsed, bool]:
+def parse(text: str, encoded: int | None = None) -> tuple[Parsed, bool]:
     """An operand, and whether it has ``.reuse``, one object for equal texts.  Registers have 32 bits, or 64 in an
-    address with ``.64``; numbers with a fraction are ``f64`` constants.  Raises ValueError for text of no known form.
+    address with ``.64``; numbers with a fraction are ``f64`` constants.  ``encoded`` are the bits of a NaN, if they are
+    known.  Raises ValueError for text of no known form.
     """
-    reuse = REUSE in text
-    return _parsed(text.replace(REUSE, "").strip()), reuse
+    reuse, plain = REUSE in text, text.replace(REUSE, "").replace("] [", "][").strip()
+    if found := NAN.match(plain):
+        default = (SIGN if found[1] == "-" else 0) | (QUIET if found[2].upper() == "Q" else SIGNALLING)
+        return Nan(default if encoded is None else encoded), reuse
+    return _parsed(plain), reuse
 
 
 def _parsed(text: str) -> Parsed:
@@ -104,7 +117,7 @@ def _simple(text: str) -> Parsed | None:
     if INTEGER.match(text):
         return Immediate(int(text, 16))
     if NUMBER.match(text):
-        return Immediate(NAN_BITS.get(text.upper()) or _bits(float(text)), "f64")
+        return Immediate(_bits(float(text)), "f64")
     if found := BANK.match(text):
         return _bank(found)
     if found := LABEL.match(text):

@@ -6,7 +6,8 @@ are on the warp's stack; or they wait:
 - ``BSSY B0`` notes the running lanes as those that take part together in barrier B0; each lane has its own note, so
   that groups which run the same code apart do not disturb each other.  At ``BSYNC B0``, a group waits until all of its
   lanes that have not exited, or left by ``BREAK B0``, have come.  They go on as one group.
-- At ``WARPSYNC mask``, a group waits for the lanes of the mask that have not exited.
+- At ``WARPSYNC mask``, a group waits for the lanes of the mask that have not exited.  Lanes leave loops for it without
+  a ``BREAK``: where no group can run, those at a ``BSYNC`` no longer wait for lanes at a ``WARPSYNC``.
 - At a barrier of the thread block, a group waits until no other group of its warp can run.  Then the warp arrives.
 
 Where a group parts at a branch, the lanes that fall through go on, and the others are put on the stack; at a branch
@@ -161,8 +162,22 @@ class Groups(WarpState):
         """Let the lanes in WARPSYNC go on for which all lanes that they want have come."""
         self.free_wanted(self.code.const(I32, WARP_SYNC), self.words(Warp.WANTED))
 
-    def free_wanted(self, barrier: Value, wanted: Value) -> None:
-        """Let the waiting lanes go on that want the same lanes, if all of these have come."""
+    def free_deserted(self) -> None:
+        """Let those lanes at convergence barriers go on that wait only for lanes in WARPSYNC, which do not come."""
+        code = self.code
+        blocked = (self.record + Warp.BLOCKED).load(I32)
+        with code.if_((blocked >> WARP_SYNC) != 0, likely=False):
+            away = self.waiting(code.const(I32, WARP_SYNC)).load(I32)
+            with code.each_set_bit(blocked & (1 << WARP_SYNC) - 1) as barrier:
+                self.free_wanted(barrier, self.members(barrier), away)
+
+    def forget(self, barrier: Value, lanes: Value, gone: Value) -> None:
+        """Let some lanes no longer take part in a convergence barrier with lanes that have gone on."""
+        place, members = self.record + Warp.MASKS + barrier.zext(I64) * 128, self.members(barrier)
+        place.store(lanes.bitcast(lanes_of(I1)).select(members & ~gone.splat(), members), align=4)
+
+    def free_wanted(self, barrier: Value, wanted: Value, away: Value | None = None) -> None:
+        """Let the waiting lanes go on that want the same lanes, if all of these have come or are ``away``."""
         code, rest = self.code, self.code.var(self.waiting(barrier).load(I32))
         with code.loop():
             with code.if_(rest.get() == 0):
@@ -171,7 +186,10 @@ class Groups(WarpState):
             mask = wanted.lane(first)
             group = (wanted == mask.splat()).bitcast(I32) & rest.get()
             rest.set(rest.get() & ~group)
-            with code.if_((mask & self.alive.get() & ~group) == 0):
+            missing = mask & self.alive.get() & ~group
+            with code.if_((missing if away is None else missing & ~away) == 0):
+                if away is not None:
+                    self.forget(barrier, missing, group)
                 self.free(barrier, group)
 
     def turn_over(self) -> None:
@@ -335,6 +353,8 @@ def _select(state: Groups, release: Any) -> None:
     """Find a group that can go on; without one, the warp arrives at a barrier, has ended, or cannot go on."""
     code, launch = state.code, state.launch
     state.mask.set(code.const(I32, 0))
+    with code.if_(state.is_alone):
+        state.free_deserted()
     with code.if_(~state.is_alone, likely=True):
         state.pop()
         state.visit()

@@ -22,6 +22,11 @@ def rounding(f: Form) -> str:
     return next((TO_INTEGER[one] for one in f.modifiers if one in TO_INTEGER), "rni")
 
 
+def direction(f: Form) -> str:
+    """How a number that is not exact becomes another one: to the nearest unless a modifier says otherwise."""
+    return next((one.lower() for one in f.modifiers if one in ("RM", "RP", "RZ")), "rn")
+
+
 def integer_type(f: Form) -> str:
     """The integer type among the modifiers; signed with 32 bits without one."""
     return next((one.lower() for one in f.modifiers if one in INTEGERS), "s32")
@@ -49,7 +54,14 @@ def to_number(m: Algebra[V], f: Form, a: V) -> V:
     cut = m.trunc(a, bits_of(source)) if bits_of(source) < m.width(a) else a
     if narrow := half_format(f):
         return m.zext(half.from_integer(m, plain(f, narrow.name, source), cut), 32)
-    return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, f.rounding.lower())
+    return m.int_to_float(cut, source.startswith("s"), 64 if f.has("F64") else 32, direction(f))
+
+
+def limited(m: Algebra[V], f: Form, a: V) -> V:
+    """An integer clamped to the range of a narrower type, and extended to a register."""
+    result, source = (one.lower() for one in f.modifiers if one in INTEGERS)
+    converted = convert.integer_to_integer(m, plain(f, result, source, "sat"), a)
+    return (m.sext if result.startswith("s") else m.zext)(converted, 32)
 
 
 def resized(m: Algebra[V], f: Form, a: V) -> V:
@@ -111,6 +123,7 @@ OPCODES = (
     row(f"I2F[.{NARROW}]{ROUNDING}", to_number),
     row(f"I2F.F64[.{NARROW}]{ROUNDING}", to_number, DP),
     row(f"I2FP.F32.(U32|S32){ROUNDING}", to_number),
+    row("I2I.(U8|S8|U16|S16).(U32|S32).SAT", limited),
     row(f"F2F[.FTZ].(F16|BF16|F32).(F16|BF16|F32){ROUNDING}", resized),
     row(f"F2F[.FTZ].F64.(F32|F16|BF16){ROUNDING}", resized, DP),
     row(f"F2F[.FTZ].(F32|F16|BF16).F64{ROUNDING}", resized, DP),

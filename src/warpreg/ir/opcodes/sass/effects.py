@@ -7,8 +7,8 @@ from warpreg.ir.opcodes.sass.rows import effect
 
 WIDTH = "[.(U8|S8|U16|S16|64|128|32)]"
 SCOPE = "[.STRONG][.WEAK][.CONSTANT][.PRIVATE][.(CTA|SM|GPU|SYS)]"
-CACHE = "[.(LTC64B|LTC128B|LTC256B)][.(EF|EL|LU|EU|NA)]"
-GLOBAL = f"[.E]{CACHE}[.U]{WIDTH}{SCOPE}{CACHE}"
+EVICTION, PREFETCH = "[.(EF|EL|LU|EU|NA)]", "[.(LTC64B|LTC128B|LTC256B)]"
+GLOBAL = f"[.E]{EVICTION}{PREFETCH}{EVICTION}[.U]{WIDTH}{SCOPE}{PREFETCH}{EVICTION}"
 OPERATION = "(ADD|MIN|MAX|AND|OR|XOR|EXCH|INC|DEC|SAFEADD)"
 NUMBERS = "[.(S32|U32|64|S64|U64)][.F32.FTZ.RN][.F32.RN][.F64.RN][.F16x2.RN]"
 MEM = Unit.MEM
@@ -25,9 +25,9 @@ OPCODES = (
     effect(f"STL{WIDTH}", "store to local memory", MEM, Latency.STORE),
     effect(f"STS{WIDTH}", "store to shared memory", MEM, Latency.STORE),
     effect(f"ATOMG[.E].{OPERATION}{NUMBERS}{SCOPE}", "atomic operation on global memory", MEM, Latency.GLOBAL),
-    effect("ATOMG[.E].CAS[.64][.STRONG][.GPU][.SYS][.CTA]", "compare and swap in global memory", MEM, Latency.GLOBAL),
+    effect(f"ATOMG[.E].CAS[.64]{SCOPE}", "compare and swap in global memory", MEM, Latency.GLOBAL),
     effect(f"ATOM[.E].{OPERATION}{NUMBERS}{SCOPE}", "atomic operation on a generic address", MEM, Latency.GLOBAL),
-    effect("ATOM[.E].CAS[.64][.STRONG][.GPU][.SYS][.CTA]", "compare and swap", MEM, Latency.GLOBAL),
+    effect(f"ATOM[.E].CAS[.64]{SCOPE}", "compare and swap", MEM, Latency.GLOBAL),
     effect(f"ATOMS.{OPERATION}{NUMBERS}", "atomic operation on shared memory", MEM, Latency.SHARED),
     effect("ATOMS.POPC.INC.32", "count of active lanes added to shared memory", MEM, Latency.SHARED),
     effect("ATOMS.(CAS|CAST.SPIN)[.64]", "compare and swap in shared memory", MEM, Latency.SHARED),
@@ -42,7 +42,7 @@ OPCODES = (
     effect("BSSY[.RECONVERGENT]", "set a convergence barrier to the active lanes"),
     effect("BSYNC[.RECONVERGENT]", "wait for the lanes of a convergence barrier"),
     effect("BREAK", "leave a convergence barrier"),
-    effect("WARPSYNC[.ALL]", "wait for the lanes of a mask"),
+    effect("WARPSYNC[.(ALL|EXCLUSIVE)]", "wait for the lanes of a mask"),
     effect("WARPSYNC.COLLECTIVE", "wait for the lanes of a mask, then continue elsewhere"),
     effect("ENDCOLLECTIVE", "end of code for a collective operation"),
     effect("BAR.(SYNC|ARV)[.DEFER_BLOCKING]", "wait for, or arrive at, a barrier of the thread block"),

@@ -35,7 +35,8 @@ def _setp(kind: str) -> Callable[[Modifiers], str]:
 
 
 def _memory_type(modifiers: Modifiers) -> str:
-    return next((f"b{one}" for one in modifiers if one in ("64", "128")), "b32")
+    """``64``, ``S64`` and ``F64`` of an atomic operation name a pair."""
+    return next((f"b{one.lstrip('SUF')}" for one in modifiers if one.lstrip("SUF") in ("64", "128")), "b32")
 
 
 def _load(modifiers: Modifiers) -> str:
@@ -218,6 +219,7 @@ PATTERNS: dict[str, Pattern] = {
     "F2I": _float_to_integer,
     "I2F": _integer_to_float,
     "I2FP": "f32 <- b32",
+    "I2I": "b32 <- b32",
     "FRND": _round,
     "S2R": "b32 <- special",
     "S2UR": "b32 <- special",

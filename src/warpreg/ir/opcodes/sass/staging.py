@@ -58,7 +58,12 @@ OPCODES = (
     effect("LDGDEPBAR", "order of copies; they are complete where they are issued"),
     effect("ERRBAR", "nothing"),
     effect("CGAERRBAR", "nothing"),
-    effect("CCTL[.IVALL][.(IV|PF1|PF2|WB|RS|U|C|D)]", "nothing: caches do not change results", Unit.MEM, Latency.STORE),
+    effect(
+        "CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|DML2|U|C|D)]",
+        "nothing: caches do not change results",
+        Unit.MEM,
+        Latency.STORE,
+    ),
     effect("NANOSLEEP", "nothing"),
     effect("BPT[.TRAP][.INT]", "the launch ends with a fault"),
     effect("KILL", "end the lanes"),
