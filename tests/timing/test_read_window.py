@@ -157,6 +157,13 @@ def test_a_stall_count_keeps_a_warp() -> None:
     run.warp(0).issues().at(1, 5, 7, 52)
 
 
+def test_inserted_instructions_keep_the_codes_of_the_others() -> None:
+    """A design's move has no code: its warp goes on after its latency of 4; the other stall is still of the code."""
+    code = kernel([coded(NOP, ControlCode(stall=7)), assemble("mov.b32 R2, R3"), coded(NOP, ControlCode())])
+    run = agreed(Launched(code, ((WarpPath(((0, FULL),)),),)), sub_cores())
+    run.warp(0).issues().at(1, 8, 12)
+
+
 def test_code_without_control_codes_waits_for_registers() -> None:
     """A chain of latency 4 on a machine that follows control codes."""
     code = kernel([assemble("add.s32 R1, R1, 1") for _ in range(5)])
@@ -209,7 +216,7 @@ depbars = st.builds(
 with_codes = st.builds(
     lambda one, control: replace(one, control=control),
     st.one_of(instructions, instructions, instructions, depbars),
-    codes,
+    st.one_of(codes, codes, codes, st.none()),
 )
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Control, Instruction, Step
+from tests.timing.reference.machine import Pipe
 
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import Program
@@ -35,27 +36,30 @@ FENCES = ("membar", "fence", "MEMBAR")
 
 
 def steps(
-    launched: Launched, worker: Mapping[str, str], program: Program | None = None, controlled: bool = False
+    launched: Launched,
+    worker: Mapping[str, str],
+    program: Program | None = None,
+    pipes: Mapping[str, Pipe] | None = None,
 ) -> list[list[tuple[Step, ...]]]:
     """By thread block, by warp: every instruction of every visited block, with its memory record.
 
     ``worker`` says which pipe does the work of another; ``program`` is the table that a design has compiled.
     """
-    code = instructions(launched.kernel, worker, program, controlled)
+    code = instructions(launched.kernel, worker, program, pipes)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
 
 def instructions(
-    kernel: Kernel, worker: Mapping[str, str], program: Program | None = None, controlled: bool = False
+    kernel: Kernel, worker: Mapping[str, str], program: Program | None = None, pipes: Mapping[str, Pipe] | None = None
 ) -> list[Instruction]:
-    """By pc; ``controlled``: control codes order them if all have one."""
-    controlled = controlled and all(one.control is not None for one in kernel.instructions())
+    """By pc; ``pipes`` are those of a machine on which control codes order them if they have any."""
+    controlled = pipes is not None and any(one.control is not None for one in kernel.instructions())
     copies = _copy_counters(kernel) if controlled else frozenset()
     plain = _plain(kernel, worker, program, controlled)
-    if not controlled:
+    if not controlled or pipes is None:
         return plain
-    return [_with_control(one, own, copies) for one, own in zip(plain, kernel.instructions(), strict=True)]
+    return [_with_control(one, own, copies, pipes) for one, own in zip(plain, kernel.instructions(), strict=True)]
 
 
 def _copy_counters(kernel: Kernel) -> frozenset[int]:
@@ -63,10 +67,14 @@ def _copy_counters(kernel: Kernel) -> frozenset[int]:
     return frozenset(end.write for end in ends if end is not None and end.write is not None)
 
 
-def _with_control(one: Instruction, own: ir.Instruction, copies: frozenset[int]) -> Instruction:
+def _with_control(
+    one: Instruction, own: ir.Instruction, copies: frozenset[int], pipes: Mapping[str, Pipe]
+) -> Instruction:
     """What the control code of an instruction says; counters of asynchronous copies wait for groups instead."""
     control = own.control
-    assert control is not None
+    if control is None:
+        latency = pipes[one.pipe].latency if own.results and one.pipe not in ("mem", "tex") else 1
+        return replace(one, control=Control(max(1, latency)))
     stall = 45 if control.yields and not control.stall else max(control.stall, 2 if control.yields else 1)
     waits = {counter for counter in range(6) if control.waits & 1 << counter}
     if own.opcode == "LDGSTS":

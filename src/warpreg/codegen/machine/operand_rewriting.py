@@ -12,6 +12,7 @@ from warpreg.ir.operands import (
     Arguments,
     ConstantBank,
     Immediate,
+    Modified,
     Not,
     Operand,
     Pair,
@@ -24,19 +25,21 @@ from warpreg.ir.operands import (
 Leaf = Callable[[Operand], Operand]
 
 LEAVES = (Register, Immediate, ConstantBank)
-"""The usual operands that have no parts."""
+"""The usual operands that have no parts, but for a word of a constant bank at an index."""
 
 
 def map_operand(operand: Operand, leaf: Leaf) -> Operand:
     """``operand`` with ``leaf`` applied to each of its parts; the same object if nothing changes."""
+    if isinstance(operand, ConstantBank) and operand.index is not None:
+        return replace(operand, index=_other(operand.index, leaf))
     if isinstance(operand, LEAVES):
         return leaf(operand)
     if isinstance(operand, Address):
         base = leaf(operand.base)
         based = operand if base is operand.base else rebase(operand, base)
-        uniform = leaf(operand.uniform) if operand.uniform else None
-        is_other = isinstance(uniform, Register) and uniform is not operand.uniform
-        return replace(based, uniform=uniform) if is_other and isinstance(uniform, Register) else based
+        uniform, descriptor = _other(operand.uniform, leaf), _other(operand.descriptor, leaf)
+        same = uniform is operand.uniform and descriptor is operand.descriptor
+        return based if same else replace(based, uniform=uniform, descriptor=descriptor)
     if isinstance(operand, (Vector, Arguments, AddressTuple)):
         elements = tuple(map_operand(e, leaf) for e in operand.elements)
         same = all(a is b for a, b in zip(elements, operand.elements, strict=True))
@@ -47,10 +50,21 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
     if isinstance(operand, Part):
         whole = leaf(operand.register)
         return replace(operand, register=whole) if isinstance(whole, Register) else operand
+    if isinstance(operand, Modified):
+        changed = map_operand(operand.operand, leaf)
+        if changed is operand.operand or not isinstance(changed, (Register, ConstantBank, Immediate)):
+            return operand
+        return replace(operand, operand=changed)
     if isinstance(operand, Pair):
         first, second = map_operand(operand.first, leaf), map_operand(operand.second, leaf)
         return operand if first is operand.first and second is operand.second else Pair(first, second)
     return leaf(operand)
+
+
+def _other(register: Register | None, leaf: Leaf) -> Register | None:
+    """The register that takes the place of one that an operand may have."""
+    found = leaf(register) if register else None
+    return found if isinstance(found, Register) else register
 
 
 def rebase(address: Address, base: Operand) -> Address:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from warpreg.analysis.accesses import Cells, accesses
 from warpreg.analysis.values import values
 from warpreg.codegen.machine.operand_rewriting import map_operand
 from warpreg.codegen.passes.base import with_blocks
@@ -101,14 +102,14 @@ def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int
     """The kernel with the values in their new registers, without moves of a register to itself; and by pc the pc in the
     original kernel.
     """
-    kernel, found = stage.kernel, values(stage.kernel)
+    kernel, found, cells = stage.kernel, values(stage.kernel), accesses(stage.kernel).cells
     bodies: dict[int, list[Instruction]] = {}
     original: list[int] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         bodies[block.index] = []
         for pc, instruction in enumerate(block.instructions, first):
-            results = _operands(instruction.results, found.written[pc], register)
-            sources = _operands(instruction.sources, found.read[pc], register)
+            results = _operands(instruction.results, found.written[pc], register, cells)
+            sources = _operands(instruction.sources, found.read[pc], register, cells)
             is_needless = stage.original[pc] == INSERTED and bool(results) and results == sources
             if not is_needless:
                 bodies[block.index].append(replace(instruction, operands=(*results, *sources)))
@@ -118,7 +119,7 @@ def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int
 
 
 def _operands(
-    operands: tuple[Operand, ...], numbers: tuple[int, ...], register: tuple[int, ...]
+    operands: tuple[Operand, ...], numbers: tuple[int, ...], register: tuple[int, ...], cells: Cells
 ) -> tuple[Operand, ...]:
     """Operands with the registers of their values, which ``numbers`` lists in order."""
     left = iter(numbers)
@@ -126,10 +127,9 @@ def _operands(
     def leaf(operand: Operand) -> Operand:
         if not isinstance(operand, Register):
             return operand
+        first, *_ = [next(left) for _ in cells.of(operand)]
         if not operand.words:
-            next(left)
             return operand
-        first, *_ = [next(left) for _ in operand.words]
         index = register[first]
         return operand if index == operand.index else replace(operand, name=f"R{index}", index=index)
 

@@ -12,13 +12,15 @@ UNSTALLED_YIELD = 45
 """Cycles of a stall count of 0 with the yield flag (Huerta et al., MICRO 2025, section 4)."""
 
 
-def control_word(instruction: Instruction, copies: frozenset[int]) -> tuple[int, set[int]]:
+def control_word(instruction: Instruction, copies: frozenset[int], latency: int) -> tuple[int, set[int]]:
     """The CONTROL word of an instruction, and the counters that must be 0 before it issues.
 
-    ``copies``: the counters of asynchronous copies, for which groups are awaited instead.
+    ``copies``: the counters of asynchronous copies, for which groups are awaited instead.  ``latency``: that of its
+    pipe, for which one without a control code stalls its warp if it has results.
     """
     control = instruction.control
-    assert control is not None
+    if control is None:
+        return max(1, latency if instruction.results else 1), set()
     stall = max(control.stall, 2 if control.yields else 1)
     if control.stall == 0 and control.yields:
         stall = UNSTALLED_YIELD

@@ -88,8 +88,10 @@ def _tables(kernel: Kernel) -> dict[Hashable, Table]:
 
 
 def is_controlled(kernel: Kernel, machine: Machine) -> bool:
-    """Whether control codes order the instructions of a kernel on a machine: each of them has one."""
-    return machine.schedulers.follows_control_codes and all(one.control is not None for one in kernel.instructions())
+    """Whether control codes order the instructions of a kernel on a machine: all but those that a design inserts have
+    one.
+    """
+    return machine.schedulers.follows_control_codes and any(one.control is not None for one in kernel.instructions())
 
 
 def _table(kernel: Kernel, machine: Machine) -> Table:
@@ -117,7 +119,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         row[code.ALL_READS_END] = len(lists)
         instructions.append(row)
         if copies is not None:
-            row[code.CONTROL], waits = control_word(instruction, copies)
+            row[code.CONTROL], waits = control_word(instruction, copies, row[code.LATENCY])
             needs.append((waits, set()))
         else:
             needs.append((touched | written, written))
