@@ -166,6 +166,9 @@ def _declaration(design: Design) -> Iterator[str]:
 def _results(design: Design) -> Iterator[str]:
     """What its paper reports, measured; a baseline and a design without a paper have none."""
     paper = design.declaration.source.split()[0]
+    if paper == "modern":
+        yield "## Results\n"
+        yield "[A modern GPU](../reference/modern-gpu.md) compares it with all other designs on the H100.\n"
     if paper not in PAPERS or design.name == BASELINE:
         return
     yield "## Results\n"

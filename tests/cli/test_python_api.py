@@ -103,7 +103,7 @@ def test_source_text_compiles_like_a_file() -> None:
 
 
 def test_a_file_that_is_neither_cuda_nor_ptx_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WarpregError, match=r"expected a \.cu or \.ptx file"):
+    with pytest.raises(WarpregError, match=r"expected one of \.cu, \.ptx, \.cubin"):
         warpreg.compile(tmp_path / "kernel.txt")
 
 

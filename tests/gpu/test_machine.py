@@ -125,7 +125,7 @@ def test_a_wrong_key_is_placed_at_its_line_and_the_nearest_is_suggested(tmp_path
         (
             'value = "two-level"',
             'value = "fair"',
-            "schedulers.policy: expected one of lrr, gto, oldest, two-level, found 'fair'",
+            "schedulers.policy: expected one of lrr, gto, oldest, gty, two-level, found 'fair'",
         ),
         (
             'value = "two-level"',
@@ -325,3 +325,33 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
 def test_all_refusals_belong_to_the_one_family() -> None:
     assert issubclass(gpu.MachineError, WarpregError)
     assert issubclass(gpu.OccupancyError, WarpregError)
+
+
+@pytest.mark.parametrize(
+    ("section", "text", "message"),
+    [
+        ("register_file", 'bank_read_ports = { value = 4, unit = "ports"', "expected 1 to 3 with a read window, found"),
+        ("register_file", "private_banks = { value = false", "expected banks of each scheduler with a read window"),
+        ("schedulers", 'issue_width = { value = 2, unit = "instructions"', "expected 1 with a read window, found 2"),
+        ("register_file", 'steps_per_cycle = { value = 2, unit = "steps"', "expected 1 with a read window, found 2"),
+        ("pipes.fp", 'latency = { value = 2, unit = "cycles"', "pipes.fp.latency: expected at least 3"),
+        ("pipes.fp", 'queue = { value = 2, unit = "instructions"', "pipes.fp.queue: expected queue and lead"),
+        ("schedulers", 'dependences = { value = "stalls"', "expected one of scoreboard, control, found 'stalls'"),
+    ],
+)  # fmt: skip
+def test_a_read_window_needs_its_own_numbers(tmp_path: Path, section: str, text: str, message: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "Mine"\nbase = "h100"\n[{section}]\n{text}, assumed = "a test" }}\n')
+    with pytest.raises(gpu.MachineError, match=message):
+        gpu.load(path)
+
+
+def test_queues_and_a_window_belong_together(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'title = "Mine"\nbase = "gtx480"\n[operand_path]\nread_cycles = { value = 3, unit = "cycles", assumed = "a" }\n'
+    )
+    with pytest.raises(
+        gpu.MachineError, match=r"read_cycles: expected cycles with a read window, and only then, found 3"
+    ):
+        gpu.load(path)
