@@ -25,9 +25,9 @@ ROWS = pd.DataFrame(
 
 
 def test_a_design_is_summed_up_beside_the_reuse_cache() -> None:
-    """Accesses 1/4 and 1: the geometric mean is a half.  Speeds 1/2 and 2: their mean is 1.  Energy is half of 0.8."""
+    """Accesses 1/4 and 1: their mean is 5/8.  Speeds 1/2 and 2: their geometric mean is 1.  Energy is half of 0.8."""
     rfc, reuse, bow = summary(ROWS)
-    assert (rfc.design, rfc.accesses, rfc.energy, rfc.speed) == ("rfc", *map(pytest.approx, (0.5, 0.5, 1.0)))
+    assert (rfc.design, rfc.accesses, rfc.energy, rfc.speed) == ("rfc", *map(pytest.approx, (0.625, 0.5, 1.0)))
     assert (rfc.slowest, rfc.fastest, rfc.added_kib, rfc.workloads) == (0.5, 2.0, 6.0, 2)
     assert (reuse.design, reuse.accesses, reuse.energy, reuse.speed) == ("reuse", *map(pytest.approx, (1, 1, 1)))
     assert (bow.design, bow.workloads, bow.reason) == ("bow", 0, "has no collectors (there)")
@@ -35,7 +35,7 @@ def test_a_design_is_summed_up_beside_the_reuse_cache() -> None:
 
 def test_the_table_names_what_did_not_run() -> None:
     lines = [*design_table(summary(ROWS))]
-    assert lines[2] == "| `rfc` | 0.500 | 0.500 | 1.000 | 0.500 to 2.000 | 6.00 | 2 |"
+    assert lines[2] == "| `rfc` | 0.625 | 0.500 | 1.000 | 0.500 to 2.000 | 6.00 | 2 |"
     assert lines[-2] == "- `bow`: has no collectors"
 
 

@@ -22,9 +22,9 @@ WORKLOADS = (
 
 @dataclass(frozen=True, slots=True)
 class DesignRow:
-    """A design over workloads: geometric means beside the reuse cache of accesses of the main register file, dynamic
-    energy and speed, with the least and the most speed; KiB that it adds to an SM; on how many workloads it ran, and
-    why not on the others."""
+    """A design over workloads, beside the reuse cache: the mean ratio of accesses of the main register file, geometric
+    means of dynamic energy and speed, with the least and the most speed; KiB that it adds to an SM; on how many
+    workloads it ran, and why not on the others."""
 
     design: str
     accesses: float
@@ -72,7 +72,7 @@ def _row(name: str, own: pd.DataFrame, base: pd.DataFrame) -> DesignRow:
     accesses = (ran.mrf_reads + ran.mrf_writes) / (beside.mrf_reads + beside.mrf_writes)
     return DesignRow(
         name,
-        _mean(accesses),
+        float(accesses.mean()),
         _mean(ran.energy_normalized / beside.energy_normalized),
         _mean(speed),
         float(speed.min()),
@@ -84,6 +84,5 @@ def _row(name: str, own: pd.DataFrame, base: pd.DataFrame) -> DesignRow:
 
 
 def _mean(ratios: Any) -> float:
-    """Geometric mean; 0 if one of them is."""
-    values = np.asarray(ratios, float)
-    return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
+    """The geometric mean."""
+    return float(np.exp(np.log(np.asarray(ratios, float)).mean()))

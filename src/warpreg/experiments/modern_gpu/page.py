@@ -60,8 +60,9 @@ def main(page: Path, measurements: Path, size: str) -> None:
     lines = ["## Cycles of microbenchmarks beside an H100\n", *accuracy_table(cycles)]
     lines += [
         "## Designs beside the reuse cache\n\n"
-        f"Geometric means over {len(WORKLOADS)} workloads at {size} in the code of "
-        f"`ptxas` for {CODE} ({', '.join(WORKLOADS)}), divided by those of `{BASE}` on the same machine.\n"
+        "Mean accesses, and geometric means of energy and speed, in the code of "
+        f"`ptxas` for {CODE} over {len(WORKLOADS)} workloads at {size} ({', '.join(WORKLOADS)}), divided by those of "
+        f"`{BASE}` on the same machine.\n"
     ]
     for machine, rows in by_machine.items():
         lines += [f"### On {machine}\n", *design_table(summary(rows))]
