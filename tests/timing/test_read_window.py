@@ -23,6 +23,7 @@ from warpreg.designs import Design, DesignError, load
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Sink, Special
+from warpreg.timing.launch import engine
 
 QUEUED = ("mem", "tex", "sfu")
 NOP = "mov.u32 R30, 1"
@@ -285,3 +286,12 @@ def test_the_compiled_core_is_the_interpreted_one(follows: bool, launched: Launc
     machine = machine_with(Case(launched, own, 2, 2, 1, 1), "gtx480", "cached")
     runs = [fast(launched, machine, 2, 2, mode) for mode in ("interpreted", "compiled")]
     assert runs[0].result.as_dict() == runs[1].result.as_dict()
+
+
+def test_queues_outlive_the_records_of_ended_thread_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When thread blocks have ended, their records leave and those of others move, while loads wait in queues."""
+    monkeypatch.setattr(engine, "FEED_WORDS", 1)
+    code = kernel([coded("ld.global.u32 R1, [R4.64]", ControlCode(write=0, read=1))] * 8)
+    accesses = tuple(Access(FULL, "global", 0, ((128 * n, 15),)) for n in range(8))
+    block = (WarpPath(((0, FULL),), accesses),) * 2
+    agreed(Launched(code, (block,) * 60), sub_cores(2), latency=60, resident=3)

@@ -72,7 +72,7 @@ def _sequence(c: Core, group: GroupRow) -> int:
 def _dispatch_head(c: Core, d: Any, sm: SmRow, group: GroupRow, now: int) -> int:
     """Dispatch the first instruction of a queue if it may be now; returns when to look again, NEVER if unknown."""
     op = c.rows[group, groups.LATCHED]
-    collector = c.rows[op, ops.CURSOR]
+    collector = c.rows[op, ops.PLACE]
     row = collector_at(c, sm, collector)
     if c.rows[row, collectors.MISSING] != 0:
         return NEVER
@@ -106,6 +106,7 @@ def _leave(c: Core, sm: SmRow, group: GroupRow, row: CollectorRow, collector: in
         c.table[sm, sms.GROUPS_LATCHED] ^= c.rows[group, groups.OWN]
     c.rows[group, groups.FREE] |= bit(collector)
     c.rows[row, collectors.HELD] = NONE
+    c.rows[op, ops.TO_SEND] = 0
 
 
 def is_collecting(c: Core, sm: SmRow) -> bool:
@@ -152,7 +153,7 @@ def _queue(c: Core, d: Any, sm: SmRow, group: GroupRow, pc: Pc, op: OpRow, now: 
     """An instruction of variable latency takes a place of its pipe's queue and requests its words."""
     collector = lowest(c.rows[group, groups.FREE])
     c.rows[group, groups.FREE] ^= bit(collector)
-    c.rows[op, ops.CURSOR] = collector
+    c.rows[op, ops.PLACE] = collector
     if c.rows[group, groups.LATCHED] == NONE:
         c.rows[group, groups.LATCHED] = op
         c.table[sm, sms.GROUPS_LATCHED] |= c.rows[group, groups.OWN]

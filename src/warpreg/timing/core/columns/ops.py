@@ -17,6 +17,7 @@ MASK = _Word(6)  # mask of active lanes
 SEQUENCE = _Word(7)  # order of issue in its SM
 TICKETS = _Word(8)  # outstanding transactions
 TO_SEND = _Word(9)  # transactions still to send, or conflict cycles
+PLACE = _Word(9)  # the same word before dispatch, with a read window: its place in a queue
 UNITS = Column[OpRow, UnitsRow](10)
 ISSUED = _Word(11)  # cycle of issue
 ENTERED = _Word(12)  # cycle in which it entered its collector
