@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from warpreg.gpu.pipes import PIPES
+from warpreg.ir.control_code import COUNTERS
 from warpreg.timing.core import columns
 from warpreg.timing.core.columns import causes
 from warpreg.timing.memory import columns as memory_columns
 
 ROOT = Path(__file__).parents[2]
 WRONG = Path(__file__).with_name("wrong_pairings.py")
-SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES), "WAITED": 3}
-"""Columns that others follow, one a pipe or a level of memory."""
-SAME_WORD = {("ops", "LATE"), ("ops", "ENTERS_FROM"), ("ops", "REACHED"), ("ops", "ALONE")}
+SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES), "WAITED": 3,
+          "COUNTERS": COUNTERS}  # fmt: skip
+"""Columns that others follow, one a pipe, a level of memory or a counter."""
+SAME_WORD = {("ops", name) for name in ("LATE", "ENTERS_FROM", "REACHED", "ALONE", "PLACE")}
 COMPONENTS = sorted(
     f"{package.__name__}.{module.name}"
     for package in (columns, memory_columns)
