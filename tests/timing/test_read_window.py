@@ -20,6 +20,7 @@ from tests.timing.test_shared_access import HALVES
 from tests.timing.vocabulary import Timed
 
 from warpreg.designs import Design, DesignError, load
+from warpreg.designs.interface import READ
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Sink, Special
@@ -87,13 +88,12 @@ def test_bubbles_of_operands_in_one_bank(text: str, period: int) -> None:
     assert issues[-1] - issues[-11] == 10 * period
 
 
-@pytest.mark.parametrize(("ports", "period"), [(1, 3), (2, 2), (3, 1)])
-def test_more_ports_take_away_bubbles(ports: int, period: int) -> None:
+@pytest.mark.parametrize(("ports", "cycles"), [(1, 30), (2, 15), (3, 10)])
+def test_more_ports_take_away_bubbles(ports: int, cycles: int) -> None:
     """Six reads of a bank in two instructions: a window of three cycles serves 3, 6 or 9."""
     run = ran([("mad.lo.s32 R1, R2, R4, R6", ControlCode())] * 40, sub_cores(window=Window(3, ports)))
     issues = run.warp(0).issues().cycles
-    assert issues[-1] - issues[-11] == {1: 30, 2: 15, 3: 10}[ports]
-    assert period >= 1
+    assert issues[-1] - issues[-11] == cycles
 
 
 def test_the_scheduler_is_greedy_then_takes_the_youngest() -> None:
@@ -265,6 +265,29 @@ def test_collectors_of_warps_are_refused() -> None:
     message = "warps own collectors: machine drawn has none, its operands are read in a window"
     with pytest.raises(DesignError, match=message):
         ran([("add.s32 R1, R0, 1", ControlCode())], sub_cores(), design=load("bow"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "hits"),
+    [
+        (("mul.lo.s32 R1, R2, 3",) * 3, (True, False, False), 1),
+        (("mul.lo.s32 R1, R2, 3",) * 3, (True, True, False), 2),
+        (("mul.lo.s32 R1, R2, 3", "mul.lo.s32 R1, R7, R2", "mul.lo.s32 R1, R2, 3"), (True, False, False), 1),
+        (("mul.lo.s32 R1, R2, 3", "mul.lo.s32 R1, R4, 3", "mul.lo.s32 R1, R2, 3"), (True, False, False), 0),
+    ],
+)
+def test_what_the_reuse_cache_holds(lines: tuple[str, ...], kept: tuple[bool, ...], hits: int) -> None:
+    """Listing 4: miss, hit, miss; miss, hit, hit; miss, miss (another position, and R7 is in the other bank), hit;
+    miss, miss (R4 takes the place of R2), miss."""
+    code = kernel(
+        [
+            replace(coded(text, ControlCode()), reuse=(0,) if is_kept else ())
+            for text, is_kept in zip(lines, kept, strict=True)
+        ]
+    )
+    run = agreed(Launched(code, ((WarpPath(((0, FULL),)),),)), sub_cores(), design=load("reuse"))
+    reads = run.outcome.counts.accesses.reshape(-1, 2, 2)[:, READ].sum(axis=1)
+    assert reads.tolist() == [sum(text.count("R") - 1 for text in lines) - hits, hits]
 
 
 def test_a_kept_source_takes_no_port() -> None:

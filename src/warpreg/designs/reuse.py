@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.hints.reuse_bits import code_bits, greedy_bits, has_control_codes, uses_cache
+from warpreg.codegen.passes.reuse import BANKS
+from warpreg.designs.hints.reuse_bits import code_bits, greedy_bits, uses_cache
 from warpreg.designs.interface import (
     MRF,
     WRITE,
@@ -49,7 +50,6 @@ DESIGN = Declaration(
 )
 REUSE = 1
 KEPT, DROPPED = 0, 1
-BANKS = 2
 NOTHING = -1
 REGISTER_BITS = 9
 
@@ -85,8 +85,8 @@ class State(NamedTuple):
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Hints:
     """The flags of the code or those of the greedy pass."""
     kernel = analysis.kernel
-    is_marked = parameters.bits == "code" and has_control_codes(kernel)
-    flags = code_bits(program, kernel) if is_marked else greedy_bits(program, kernel, BANKS)
+    is_marked = parameters.bits == "code" and kernel.has_control_codes
+    flags = code_bits(program, kernel) if is_marked else greedy_bits(program, kernel)
     return Hints(flags, uses_cache(kernel))
 
 

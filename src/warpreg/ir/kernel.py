@@ -181,6 +181,11 @@ class Kernel:
             pc += len(block.instructions)
         return (*pcs, pc)
 
+    @property
+    def has_control_codes(self) -> bool:
+        """Whether a compiler has set control codes; instructions that a design inserts have none."""
+        return any(one.control is not None for one in self.instructions())
+
     def registers(self) -> frozenset[Register]:
         """Every register named in the kernel."""
         return frozenset(r for i in self.instructions() for r in (*i.defined, *i.used))

@@ -49,11 +49,12 @@ def with_control_codes(kernel: Kernel, latencies: Latencies) -> Kernel:
     waits = _entry_waits(kernel, [counters for _, counters in planned])
     bodies = {}
     for block, body, (controls, _) in zip(kernel.blocks, code, planned, strict=True):
+        kept = reused_sources(block.instructions, [one.timing.is_fixed for one in body])
         if controls:
             controls[0] = replace(controls[0], waits=controls[0].waits | waits[block.index])
         bodies[block.index] = [
             replace(one, control=control, reuse=reuse)
-            for one, control, reuse in zip(block.instructions, controls, reused_sources(body), strict=True)
+            for one, control, reuse in zip(block.instructions, controls, kept, strict=True)
         ]
     return with_blocks(kernel, bodies)
 

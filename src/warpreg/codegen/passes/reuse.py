@@ -10,31 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warpreg.analysis.control_codes.timing import Timed
-from warpreg.ir.instruction import registers_of
+from warpreg.ir.instruction import Instruction, registers_of
 
 BANKS = 2
 
 
-def reused_sources(code: Sequence[Timed]) -> list[tuple[int, ...]]:
-    """By instruction of a block, the positions of the sources to keep.  A source of several words is kept if each of
-    its words is read next at its position."""
+def reused_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[tuple[int, ...]]:
+    """By instruction of a block, the positions of the sources to keep; ``fixed``: which have a fixed latency.  A source
+    of several words is kept if each of its words is read next at its position."""
     following: dict[tuple[int, int], int | None] = {}
     found: list[tuple[int, ...]] = []
-    for one in reversed(code):
-        written = {word for register in one.instruction.defined for word in register.words}
+    for one, is_fixed in zip(reversed(code), reversed(fixed), strict=True):
+        written = {word for register in one.defined for word in register.words}
         following = {place: word for place, word in following.items() if word not in written}
         sources = [
             (position, [word for register in registers_of(operand) for word in register.words])
-            for position, operand in enumerate(one.instruction.sources)
+            for position, operand in enumerate(one.sources)
         ]
         kept = [
             position
             for position, words in sources
             if words and all(following.get((word % BANKS, position)) == word for word in words)
         ]
-        found.append(tuple(kept) if one.timing.is_fixed else ())
+        found.append(tuple(kept) if is_fixed else ())
         for position, words in sources:
             for word in words:
-                following[word % BANKS, position] = word if one.timing.is_fixed else None
+                following[word % BANKS, position] = word if is_fixed else None
     return found[::-1]

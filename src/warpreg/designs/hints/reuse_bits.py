@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.codegen.passes.reuse import reused_sources
 from warpreg.designs.hints.program_table import classify
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.ir.instruction import Instruction
@@ -29,42 +30,20 @@ def _is_fixed(instruction: Instruction) -> bool:
 
 def code_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
     """By source operand: the reuse flag of the code."""
+    return _by_operand(program, [one.reuse for one in kernel.instructions()])
+
+
+def greedy_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
+    """By source operand: whether the greedy pass keeps it."""
+    fixed = iter(uses_cache(kernel).tolist())
+    kept = (reused_sources(block.instructions, [next(fixed) for _ in block.instructions]) for block in kernel.blocks)
+    return _by_operand(program, [positions for block in kept for positions in block])
+
+
+def _by_operand(program: Program, kept: Sequence[tuple[int, ...]]) -> NDArray[np.uint8]:
+    """``kept`` has the positions of each pc."""
     bits = np.zeros_like(program.last_read)
-    for pc, instruction in enumerate(kernel.instructions()):
+    for pc, positions in enumerate(kept):
         for operand in source_operands(program, pc):
-            bits[operand] = program.source_slot[operand] in instruction.reuse
+            bits[operand] = program.source_slot[operand] in positions
     return bits
-
-
-def has_control_codes(kernel: Kernel) -> bool:
-    """Whether a compiler has decided on the flags."""
-    return all(one.control is not None for one in kernel.instructions())
-
-
-def greedy_bits(program: Program, kernel: Kernel, banks: int) -> NDArray[np.uint8]:
-    """By source operand: whether the next read of its bank and position in the basic block names the same register,
-    which the block has not written in between.
-    """
-    bits = np.zeros_like(program.last_read)
-    fixed = uses_cache(kernel)
-    first = [*program.first_pc.tolist(), len(program.unit)]
-    for begin, end in pairwise(first):
-        last: dict[tuple[int, int], int] = {}
-        for pc in range(begin, end):
-            if fixed[pc]:
-                _read(program, pc, banks, last, bits)
-            results = program.result[program.result_start[pc] : program.result_start[pc + 1]]
-            for place, operand in list(last.items()):
-                if program.source[operand] in results:
-                    del last[place]
-    return bits
-
-
-def _read(program: Program, pc: int, banks: int, last: dict[tuple[int, int], int], bits: NDArray[np.uint8]) -> None:
-    for operand in source_operands(program, pc):
-        register = int(program.source[operand])
-        place = register % banks, int(program.source_slot[operand])
-        before = last.get(place)
-        if before is not None and program.source[before] == register:
-            bits[before] = 1
-        last[place] = operand

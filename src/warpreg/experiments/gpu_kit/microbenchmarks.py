@@ -8,7 +8,7 @@ eight independent chains in many warps likewise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 ITERATIONS = 64
 SHORT, LONG = 32, 224
@@ -49,7 +49,6 @@ class Microbenchmark:
     kind: str
     operation: Operation | None = None
     text: str = ""
-    parameters: dict[str, object] = field(default_factory=dict)
 
     def ptx(self) -> str:
         """The module's text."""

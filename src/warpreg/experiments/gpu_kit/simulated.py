@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from warpreg import ptx, simt
-from warpreg.codegen import CompileOptions, build_kernel
+from warpreg import simt
+from warpreg.codegen import CompileOptions
 from warpreg.experiments.gpu_kit.micro import INPUTS
 from warpreg.experiments.gpu_kit.microbenchmarks import (
     LONG,
@@ -24,13 +24,12 @@ from warpreg.experiments.gpu_kit.microbenchmarks import (
 )
 from warpreg.experiments.gpu_kit.register_banks import CASES, COPIES, Case, patched, register_bank_ptx
 from warpreg.gpu import Machine
-from warpreg.ir.kernel import Kernel
-from warpreg.machine_code import cubin, listing
 from warpreg.machine_code.assembler import MachineCode
-from warpreg.machine_code.lift import Code, lift
-from warpreg.machine_code.tools import assembled, disassembled
+from warpreg.machine_code.binary import module_of_cubin
+from warpreg.machine_code.tools import assembled
 from warpreg.timing import simulate
 
+RECORD = simt.Record(path=True, addresses=True)
 TURNS = 8
 """Turns of the loops: the core has no noise that more of them would take away."""
 BANK_TURNS = (2, 6)
@@ -118,26 +117,16 @@ class Simulated:
     def copies(self, one: Microbenchmark, warps: int) -> float:
         """Cycles of a copy of all ``warps`` together: the difference of the two lengths."""
         assert one.operation is not None
-        device = self._device(one.ptx(), CompileOptions(assembler=self.assembler))
+        device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
         few, many = (self._cycles(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
         return (many - few) / ((LONG - SHORT) * TURNS)
 
     def bank(self, case: Case, warps: int) -> float:
         """Cycles of a patched FFMA of all warps together."""
-        text = register_bank_ptx()
-        device = self._device(text, CompileOptions())
-        device.install(self._patched(text, case))
+        binary = patched(assembled(register_bank_ptx(), self.architecture), case)
+        device = simt.Device(module_of_cubin(binary, case.name), record=RECORD)
         few, many = (self._cycles(device, "banks", warps, turns, OPERATIONS[0]) for turns in BANK_TURNS)
         return (many - few) / ((BANK_TURNS[1] - BANK_TURNS[0]) * COPIES)
-
-    def _patched(self, text: str, case: Case) -> Kernel:
-        binary = patched(assembled(text, self.architecture), case)
-        (function,) = listing.parse(disassembled(binary)).functions.values()
-        return lift(Code(function, self.architecture, cubin.read(binary)), build_kernel(ptx.parse(text), "banks"))
-
-    def _device(self, text: str, options: CompileOptions) -> simt.Device:
-        record = simt.Record(path=True, addresses=True)
-        return simt.Device(ptx.parse(text), options=options, record=record)
 
     def _cycles(self, device: simt.Device, kernel: str, warps: int, turns: int, operation: Operation) -> int:
         """Cycles of a launch of one thread block on one SM."""

@@ -91,7 +91,7 @@ def is_controlled(kernel: Kernel, machine: Machine) -> bool:
     """Whether control codes order the instructions of a kernel on a machine: all but those that a design inserts have
     one.
     """
-    return machine.schedulers.follows_control_codes and any(one.control is not None for one in kernel.instructions())
+    return machine.schedulers.follows_control_codes and kernel.has_control_codes
 
 
 def _table(kernel: Kernel, machine: Machine) -> Table:

@@ -1,0 +1,46 @@
+"""Reuse flags of a kernel's sources, and those of the greedy pass where a kernel has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.timing.assembly import assemble, code
+
+from warpreg.designs import program_table
+from warpreg.designs.hints.reuse_bits import code_bits, greedy_bits, uses_cache
+from warpreg.ir.control_code import ControlCode
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+
+LINES = "mad.lo.s32 R1, R2, R4, R6\nmad.lo.s32 R3, R2, R8, R6\nadd.s32 R2, R2, R4"
+
+
+def test_the_greedy_pass_keeps_what_the_next_read_of_the_place_names() -> None:
+    """R2 at position 0 twice in a row, R6 at position 2 once; R4 meets R8 at position 1, and R8 meets R4."""
+    kernel = code(LINES)
+    assert greedy_bits(program_table(kernel), kernel).tolist() == [1, 0, 1, 1, 0, 0, 0, 0]
+
+
+def test_flags_of_the_code_stand_when_a_design_inserts_instructions() -> None:
+    """One instruction without a control code does not make the others' flags a matter of the greedy pass."""
+    kernel = code(LINES)
+    (block,) = kernel.blocks
+    first, *rest = block.instructions
+    marked = replace(first, control=ControlCode(), reuse=(1,))
+    kernel = _with(kernel, (marked, assemble("mov.b32 R9, R9"), *rest))
+    assert kernel.has_control_codes
+    assert code_bits(program_table(kernel), kernel).tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_counter_of_the_result_means_a_variable_latency() -> None:
+    """Conversions and the like are arithmetic whose results have a counter; loads never use the cache."""
+    kernel = code("add.s32 R1, R2, R3\nadd.s32 R1, R2, R3\nld.shared.u32 R1, [R2]")
+    (block,) = kernel.blocks
+    first, *rest = block.instructions
+    counted = replace(first, control=ControlCode(write=0))
+    assert uses_cache(_with(kernel, (counted, *rest))).tolist() == [0, 1, 0]
+
+
+def _with(kernel: Kernel, instructions: tuple[Instruction, ...]) -> Kernel:
+    (block,) = kernel.blocks
+    return replace(kernel, blocks=(replace(block, instructions=instructions),))
