@@ -15,6 +15,7 @@ from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.compile_options import given_options, own_compile_options
 from warpreg.cli.options import json_option, processes_option
+from warpreg.experiments.papers import renewed as again
 from warpreg.experiments.papers.by_code import as_dict, by_code
 from warpreg.experiments.papers.complete import complete, steps_of
 from warpreg.experiments.papers.reproduction import (
@@ -75,6 +76,11 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
     metavar="DIR",
     help="Measure results, ablations and codes; write a page per paper with figures, and a page that sums up all.",
 )
+@click.option(
+    "--results",
+    metavar="A,B",
+    help="With --pages: measure only these results of a written page again, with their evidence, and write them in.",
+)
 @own_compile_options
 @json_option
 def command(
@@ -87,6 +93,7 @@ def command(
     ablation: str | None,
     code: str | None,
     pages: Path | None,
+    results: str | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -103,14 +110,20 @@ def command(
     warpreg reproduce orf-lrf --ablation lrf-for-all --size tiny
     warpreg reproduce orf-lrf --code all --size tiny
     warpreg reproduce --pages out --size tiny
+    warpreg reproduce orf-lrf --ablation lrf-for-all --pages out
     """
     chosen = papers or tuple(PAPERS)
     for paper in chosen:
         paper_module(paper)
     if pages is not None:
-        _refuse_beside_pages(names, folder, ablation, code, fresh, as_json)
-        _write_pages(chosen, size, processes, pages)
+        _refuse_beside_pages(names, folder, code, fresh, as_json)
+        if ablation is None and results is None:
+            _write_pages(chosen, size, processes, pages)
+        else:
+            _renew_page(_only(chosen, "--pages with --ablation or --results"), ablation, results, processes, pages)
         return
+    if results is not None:
+        raise click.UsageError("--results requires --pages, the folder of the page that has them")
     selected = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]
     for name in selected:
         workloads.find(name)
@@ -216,7 +229,7 @@ def _print_ablation(
 def _refuse_beside_pages(*given: object) -> None:
     if any(given) or given_options():
         raise click.UsageError(
-            "--pages measures all of a paper as it is; expected no other option than --size and --processes"
+            "--pages measures a paper as it is; expected no option but --size, --processes, --ablation and --results"
         )
 
 
@@ -226,6 +239,19 @@ def _write_pages(papers: Sequence[str], size: str, processes: int | None, folder
     with _progress("", sum(map(steps_of, papers))) as finished:
         for paper in papers:
             click.echo(f"wrote {write_page(complete(paper, size, processes, finished), folder)}", err=True)
+    click.echo(f"wrote {write_overview(folder)}", err=True)
+
+
+def _renew_page(paper: str, ablation: str | None, results: str | None, processes: int | None, folder: Path) -> None:
+    """Measure some results of a page again, those of an ablation or those that are named, and write them in."""
+    from warpreg.report.reproduction.write import read_page, rewrite_page, write_overview  # loads matplotlib
+
+    page = read_page(paper, folder)
+    chosen = [name for name in (results or "").split(",") if name]
+    chosen += again.caused_by(paper, ablation) if ablation is not None else []
+    with _progress("", again.steps_of(paper, chosen)) as finished:
+        found = again.renewed(page, chosen, processes, finished)
+    click.echo(f"wrote {rewrite_page(found, folder)}", err=True)
     click.echo(f"wrote {write_overview(folder)}", err=True)
 
 

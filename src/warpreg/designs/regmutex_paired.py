@@ -5,13 +5,16 @@ registers: a base set each, and a section that one of them holds at a time.  Nei
 needed, only one bit for each pair: 24 bits for 48 warps.
 
 Warps 2k and 2k + 1 of a thread block are a pair, whatever slots they have.  The last warp of a block with an odd number
-of warps has a section of its own, and always finds it free.  The bit does not say which warp of a pair holds the
-section.  It need not, because the compiler repeats no acquire and no release: only the holder reaches a release.
+of warps has a section of its own, and always finds it free.  With ``across``, a warp that starts joins the first pair
+of the SM with a free place instead, so that thread blocks of one warp have pairs too.  The bit does not say which warp
+of a pair holds the section.  It need not, because the compiler repeats no acquire and no release: only the holder
+reaches a release.
 
 The size of the extended set is that of ``regmutex`` (Table 4.1 lists one for both); a kernel of which pairs do not make
 more warps resident has none.
 
-Where the text is silent: as in ``regmutex``.  Which warps are a pair, and what the odd one gets, is ours.
+Where the text is silent: as in ``regmutex``.  Which warps are a pair, and what the odd one gets, is ours; the text has
+a bit for every two warps of an SM, and does not speak of thread blocks.
 
 Limits: a machine needs an even number of warp slots.
 """
@@ -37,6 +40,7 @@ from warpreg.designs.interface import (
     Table,
     hook,
     index_in_block,
+    parameter,
     thread_block,
 )
 from warpreg.designs.interface.checked import Checked
@@ -71,7 +75,7 @@ from warpreg.designs.sharing.hooks import (
     written_back,
 )
 from warpreg.designs.sharing.hooks import warp_end as end_warp
-from warpreg.designs.sharing.pool import SLOTS, State, join_pair, leave_pair, pool_state
+from warpreg.designs.sharing.pool import PAIR, SLOTS, State, join_first_pair, join_pair, leave_pair, pool_state
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
@@ -90,12 +94,16 @@ class Parameters:
     rounding: str = rounding_parameter()
     gap: int = gap_parameter()
     split_mapping: bool = mapping_parameter()
+    across: bool = parameter(
+        False,
+        source="assumed: a pair is of one thread block; on: of any two warps of the SM, which regmutex §4.3.3 allows",
+    )
 
 
 def residency(
     parameters: Parameters, program: Program, machine: Machine, launch: Launch, analysis: Analysis
 ) -> Residency:
-    """The base set of each warp, and a section for each pair of a thread block.
+    """The base set of each warp, and a section for each pair of a thread block, or of the SM.
 
     Raises DesignError for a machine with an odd number of warp slots.
     """
@@ -108,14 +116,14 @@ def residency(
             f"kernel {analysis.kernel.name}: pairs of warps need an even number of warp slots, and {machine.name} has "
             f"{machine.sm.warps}"
         )
-    warps = -(-launch.block_threads // machine.sm.threads_per_warp)
+    warps = PAIR if parameters.across else -(-launch.block_threads // machine.sm.threads_per_warp)
     found = Residency(size.base, shared=pairs_of(warps) * size.extended, group=warps)
     resident = [room_of(machine, one, launch, program.register_count).warps for one in (plain, found)]
     return found if resident[1] > resident[0] or parameters.extended != BY_RULE else plain
 
 
 def pairs_of(warps: int) -> int:
-    """The pairs of a thread block of so many warps, a single last warp included."""
+    """The pairs of so many warps, a single last warp included."""
     return -(-warps // 2)
 
 
@@ -137,8 +145,11 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Ro
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
     """A free section for each pair."""
     extended = extended_of(room)
-    sections = room.blocks * pairs_of(room.residency.group) if room else 0
-    return pool_state(room, program, extended, sections, parameters.split_mapping, paired=True)
+    groups = -(-room.warps // room.residency.group) if room else 0
+    sections = groups * pairs_of(room.residency.group) if room else 0
+    return pool_state(
+        room, program, extended, sections, parameters.split_mapping, paired=True, across=parameters.across
+    )
 
 
 def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
@@ -165,7 +176,11 @@ def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping
 
 @hook
 def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
-    if state.sections:
+    if state.sections == 0:
+        return
+    if state.across:
+        join_first_pair(state, warp, plan.sm)
+    else:
         join_pair(state, warp, started_partner(program, warp, plan.sm), plan.sm)
 
 

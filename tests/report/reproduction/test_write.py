@@ -12,9 +12,10 @@ from tests.experiments.papers.test_bow import complete_study
 
 from warpreg.cli.reproduce import command
 from warpreg.experiments.papers import complete as everything
+from warpreg.experiments.papers import renewed as again
 from warpreg.experiments.papers.complete import Complete, complete, steps_of
-from warpreg.experiments.papers.reproduction import figures_of, paper_module
-from warpreg.report.reproduction.write import PageError, write_overview, write_page
+from warpreg.experiments.papers.reproduction import explained, figures_of, paper_module
+from warpreg.report.reproduction.write import PageError, read_page, write_overview, write_page
 
 
 @pytest.fixture
@@ -67,7 +68,8 @@ def test_an_ablation_is_measured_if_a_result_outside_its_tolerance_needs_it(
     complete("bow", "tiny", progress=steps.append)
     assert measured == ["ptx-order"]
     skipped = [step for step in steps if "not needed" in step]
-    assert len(skipped) == 2 * len(paper_module("bow").WORKLOADS)
+    others = len(explained("bow").ABLATIONS) - 1
+    assert len(skipped) == others * len(paper_module("bow").WORKLOADS)
     rows = [{"id": "bow-oc-cycles-iw3", "within": within, "status": "measured"} for within in (True, False)]
     monkeypatch.undo()
     assert everything._needed("bow", rows[:1]) == set()
@@ -94,9 +96,48 @@ def test_the_command_writes_all_and_shows_progress(bow: Complete, tmp_path: Path
     ]
 
 
-@pytest.mark.parametrize("more", [["--json"], ["--fresh"], ["--ablation", "all"], ["--code", "all"], ["--no-schedule"]])
+@pytest.mark.parametrize("more", [["--json"], ["--fresh"], ["--code", "all"], ["--no-schedule"]])
 def test_pages_measure_a_paper_as_it_is(more: list[str], tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["rfc", "--pages", str(tmp_path), *more])
     assert done.exit_code == 2
-    assert "--pages measures all of a paper as it is" in done.stderr
+    assert "--pages measures a paper as it is" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_results_of_an_ablation_are_written_into_a_page(
+    bow: Complete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page keeps its pictures and its other results."""
+    write_page(bow, tmp_path)
+    asked: list[list[str]] = []
+
+    def renewed(page: Complete, results: list[str], processes: int | None, progress: object) -> Complete:
+        asked.append(results)
+        return replace(page, rows=[{**page.rows[0], "measured": 0.5}, *page.rows[1:]])
+
+    monkeypatch.setattr(again, "renewed", renewed)
+    done = CliRunner().invoke(command, ["bow", "--pages", str(tmp_path), "--ablation", "any-ports"])
+    assert done.exit_code == 0, done.output
+    assert asked == [["bow-oc-cycles-iw3"]]
+    page = (tmp_path / "reference" / "reproduction-bow.md").read_text()
+    assert page.count("](../images/reproduction/bow-") == len(figures_of("bow"))
+    assert read_page("bow", tmp_path).rows[0]["measured"] == 0.5
+
+
+def test_a_page_that_is_not_there_cannot_be_renewed(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["bow", "--pages", str(tmp_path), "--results", "bow-oc-time-share"])
+    assert isinstance(done.exception, PageError)
+    assert "bow.json: expected results that warpreg reproduce bow --pages wrote, found none" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bow", "--results", "bow-oc-time-share"], "--results requires --pages"),
+        (["bow", "rfc", "--pages", "x", "--results", "bow-oc-time-share"], "requires exactly one paper"),
+    ],
+)
+def test_results_are_those_of_the_page_of_a_paper(arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr

@@ -184,7 +184,7 @@ def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
     """An instruction issues: registers that are dead here are released, and its sources are read."""
     own = state.warps[warp]
     own[LANES] |= plan.mask
-    if program.unit[pc] == CONTROL:
+    if state.delays_all or program.unit[pc] == CONTROL:
         own[REFILLED] = now(plan) + state.refill + state.stage
     if state.frees and program.hints.entered[pc]:
         release_dead(state, program, warp, pc, plan)

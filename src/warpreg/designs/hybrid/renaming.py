@@ -42,6 +42,11 @@ class Renaming:
         high=64,
         source="tfet §3.2: a stage after decode, which does not affect back-to-back latencies",
     )
+    delays_all: bool = parameter(
+        False,
+        source="assumed: the stage delays what follows a control instruction (tfet §3.2); on: it delays all of a warp,"
+        " as in the simulator's sources, where a warp has one instruction in the pipeline",
+    )
     refill: int = parameter(
         6,
         unit="cycles",

@@ -21,7 +21,7 @@ class State(NamedTuple):
     ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
     ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
     to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
-    stage and in it.  Vectors go round the ``banks``.
+    stage and in it; with ``delays_all``, from any instruction.  Vectors go round the ``banks``.
     """
 
     enabled: bool
@@ -30,6 +30,7 @@ class State(NamedTuple):
     cycles: int
     stage: int
     refill: int
+    delays_all: bool
     banks: int
     vectors: int
     cmos: int
@@ -64,6 +65,7 @@ def hybrid(program: Program, parameters: Renaming, *, tfet: int, gating: int) ->
         cycles=parameters.cycles,
         stage=parameters.stage,
         refill=parameters.refill,
+        delays_all=parameters.delays_all,
         banks=parameters.banks,
         vectors=vectors,
         cmos=cmos,

@@ -17,6 +17,8 @@ from warpreg.designs.sharing.choice import base_of
 SLOTS = 48
 """Warp slots of the paper's machine (N_w)."""
 NO_SECTION = -1
+PAIR = 2
+"""Warps of a pair."""
 HELD = 0
 """Resource: sections that are taken."""
 
@@ -27,7 +29,7 @@ class State(NamedTuple):
     Per warp: ``section``, the lookup table, NO_SECTION where the status bit is not set; ``flight``, planned accesses of
     its section that are not done; ``leaving``, 1 if it is released but such accesses are left; ``waited``, 1 if its
     acquire has found none.  With ``paired``, a section belongs to a pair of warps: ``pair`` [warp] is its number, and
-    ``members`` [SM, pair] the warps of the pair that run.
+    ``members`` [SM, pair] the warps of the pair that run.  ``across``: of any thread blocks.
 
     ``base`` and ``extended`` registers; ``sections`` of the pool; ``offset``, its first physical register; ``banks``, 0
     for the machine's mapping.
@@ -47,10 +49,17 @@ class State(NamedTuple):
     offset: int
     banks: int
     paired: bool
+    across: bool
 
 
 def pool_state(
-    room: Room | None, program: Program, extended: int, sections: int, maps: bool, paired: bool = False
+    room: Room | None,
+    program: Program,
+    extended: int,
+    sections: int,
+    maps: bool,
+    paired: bool = False,
+    across: bool = False,
 ) -> State:
     """A pool of free sections; without ``extended`` registers, or without ``room`` in a replay, it has none.
 
@@ -73,6 +82,7 @@ def pool_state(
         offset=room.warps * room.residency.registers if room is not None else 0,
         banks=room.banks if room is not None and has_pool and maps and not room.private_banks else 0,
         paired=paired,
+        across=across,
     )
 
 
@@ -143,6 +153,15 @@ def join_pair(state: Any, warp: int, partner: int, sm: int) -> None:
     else:
         while state.members[sm, number] != 0:
             number += 1
+    state.pair[warp] = number
+    state.members[sm, number] += 1
+
+
+def join_first_pair(state: Any, warp: int, sm: int) -> None:
+    """A warp starts: it joins the lowest pair with a free place, whatever thread block the other warp belongs to."""
+    number = 0
+    while state.members[sm, number] == PAIR:
+        number += 1
     state.pair[warp] = number
     state.members[sm, number] += 1
 

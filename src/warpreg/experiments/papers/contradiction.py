@@ -23,6 +23,9 @@ class Contradiction:
     """``bound`` computes from the printed numbers of ``rows`` (ids of results or parameters, in its order) the largest
     value that they allow (``side`` max), or the least (min), in the unit of the result.
 
+    Of a result in words, the bound is the largest margin by which it could hold; a negative one excludes it.  It may
+    come from printed code, without ``rows``.
+
     ``text`` states the reasoning.  The bound comes from the paper alone, never from a measurement.
     """
 
@@ -37,23 +40,35 @@ class Contradiction:
         """
         found = self.bound(*map(published.number, self.rows))
         if not math.isfinite(found):
-            raise ContradictionError(f"bound of {', '.join(self.rows)}: expected a finite number, found {found}")
+            raise ContradictionError(f"bound of {self._source}: expected a finite number, found {found}")
         return found
 
     def check(self, result: Published) -> None:
         """Raises ContradictionError if the printed value is within the bound, or beyond it by no more than its
         tolerance.
         """
+        allowed = self.allowed()
+        if result.text is not None:
+            if allowed >= 0:
+                raise ContradictionError(
+                    f"{result.id}: expected a margin below 0 by {self._source}, which excludes it, found {allowed:.4g}"
+                )
+            return
         low, high = result.range or (result.value, result.value)
         end, sign = (low, 1) if self.side == "max" else (high, -1)
-        allowed = self.allowed()
         if end is None or sign * (end - allowed) <= result.tolerance(allowed):
             word = "at most" if self.side == "max" else "at least"
             raise ContradictionError(
-                f"{result.id}: expected a printed value that {', '.join(self.rows)} contradict, which allow {word}"
+                f"{result.id}: expected a printed value that {self._source} contradict, which allow {word}"
                 f" {allowed:.4g}, found {result.printed}"
             )
 
     def __str__(self) -> str:
+        if not self.rows:
+            return f"{self.text} (by {self._source})"
         word = "at most" if self.side == "max" else "at least"
-        return f"{self.text} ({word} {self.allowed():.3g}, by {', '.join(self.rows)})"
+        return f"{self.text} ({word} {self.allowed():.3g}, by {self._source})"
+
+    @property
+    def _source(self) -> str:
+        return ", ".join(self.rows) or "printed code"

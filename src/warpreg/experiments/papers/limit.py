@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from warpreg.experiments.papers.contradiction import Side
 from warpreg.experiments.studies.published import Published
-from warpreg.experiments.studies.study import Study
+from warpreg.experiments.studies.study import Measure, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,16 @@ class Limit:
 
     It is a run of the study with what designs work on taken away altogether: operands that take no time, registers
     without number.  The difference from print is then one of machine, code or inputs, not of the design.
+
+    ``parts`` of the paper's results and ``measures`` beside them are what the result and its limit are computed from,
+    where a result can be measured again without the whole page (module ``renewed``).
     """
 
     text: str
     bound: Callable[[Study], float | None]
     side: Side = "max"
+    parts: Sequence[str] = ()
+    measures: Sequence[Measure[Any]] = ()
 
     def excluding(self, result: Published, found: Study) -> float | None:
         """The limit, if the printed value lies beyond it by more than its tolerance; else None."""

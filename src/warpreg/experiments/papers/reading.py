@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from warpreg.experiments.studies.published import Measured, Published
-from warpreg.experiments.studies.study import Study
+from warpreg.experiments.studies.study import Measure, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +15,14 @@ class Reading:
     """``value`` measures the result by the other reading, on the runs of the study; None without these runs.
 
     ``text`` says what the text leaves open, and how the two readings differ.  Results are compared by the reading that
-    is the more literal one; the other one never makes a result one within its tolerance.
+    is the more literal one; the other one never makes a result one within its tolerance.  ``parts`` and ``measures`` as
+    in `warpreg.experiments.papers.limit.Limit`.
     """
 
     text: str
     value: Callable[[Study], Measured | None]
+    parts: Sequence[str] = ()
+    measures: Sequence[Measure[Any]] = ()
 
     def agreeing(self, result: Published, found: Study) -> Measured | None:
         """The value by the other reading, if it is within the tolerance of the printed one; else None."""

@@ -259,21 +259,25 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
         if result.quoted:
             yield Reproduced(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
-            value, band = findings[result.id], bands.get(result.id)
-            apart = None if result.within(value) else set_apart(result, said, found)
-            if result.within(value):
-                yield Reproduced(result, value, "", band)
-            elif apart is not None:
-                yield Reproduced(result, value, apart.text, band, apart)
-            else:
-                yield Reproduced(result, value, _reason(result.id, said), band)
+            yield judged(paper, result, findings[result.id], found, bands.get(result.id))
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])
         else:
             yield Reproduced(result, None, NOT_AMONG_THEM)
 
 
-def _reason(result: str, said: Explained) -> str:
+def judged(
+    paper: str, result: Published, value: Measured, found: Study, band: tuple[float, float] | None = None
+) -> Reproduced:
+    """A measured result, and if it is outside its tolerance, what sets it apart in a study, or its cause."""
+    said = explained(paper)
+    if result.within(value):
+        return Reproduced(result, value, "", band)
+    apart = set_apart(result, said, found)
+    return Reproduced(result, value, reason(result.id, said) if apart is None else apart.text, band, apart)
+
+
+def reason(result: str, said: Explained) -> str:
     """The tested cause of a result outside its tolerance, or the statement that there is none."""
     if result in said.CAUSES:
         return str(said.CAUSES[result])

@@ -135,7 +135,12 @@ def _left_out(found: Study) -> set[str]:
 
 def shown(paper: str, name: str, found: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
     """The results whose cause names an ablation, in the paper's order."""
-    module, measured = explained(paper), paper_module(paper).findings(found)
+    return shown_of(paper, name, paper_module(paper).findings(found), other)
+
+
+def shown_of(paper: str, name: str, measured: Mapping[str, Measured], other: Mapping[str, Measured]) -> Iterator[Shown]:
+    """The same, by values that were ``measured`` without the ablation."""
+    module = explained(paper)
     for result in published.results(paper):
         cause = module.CAUSES.get(result.id)
         if cause is not None and cause.ablation == name:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from warpreg.experiments.papers.complete import Complete
 from warpreg.experiments.papers.figure import Figure
-from warpreg.experiments.papers.reproduction import PAPERS
+from warpreg.experiments.papers.reproduction import PAPERS, figures_of
 from warpreg.experiments.studies import published
 from warpreg.ir.errors import WarpregError
 from warpreg.report.charts import picture
@@ -30,7 +30,30 @@ class PageError(WarpregError):
 
 def write_page(found: Complete, folder: Path) -> Path:
     """Write the page of a paper, with its pictures and results; returns the path of the page."""
-    pictures = [_draw(found.paper, figure, frame, folder) for figure, frame in found.frames if len(frame)]
+    return _write_page(
+        found, [_draw(found.paper, figure, frame, folder) for figure, frame in found.frames if len(frame)], folder
+    )
+
+
+def rewrite_page(found: Complete, folder: Path) -> Path:
+    """Write the page of a paper and its results, with the pictures of the folder; returns the path of the page."""
+    paths = ((figure, _picture(found.paper, figure)) for figure in figures_of(found.paper))
+    pictures = [(figure, _from_page(path)) for figure, path in paths if (folder / path).is_file()]
+    return _write_page(found, pictures, folder)
+
+
+def read_page(paper: str, folder: Path) -> Complete:
+    """The results of a paper's page in a folder; raises PageError if it has none."""
+    path = _results(paper, folder)
+    if not path.is_file():
+        raise PageError(f"{path}: expected results that warpreg reproduce {paper} --pages wrote, found none")
+    try:
+        return Complete.of(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, LookupError, TypeError) as error:
+        raise PageError(f"{path}: expected results that warpreg reproduce --pages wrote, found {error}") from error
+
+
+def _write_page(found: Complete, pictures: list[tuple[Figure, str]], folder: Path) -> Path:
     results = _results(found.paper, folder)
     results.parent.mkdir(parents=True, exist_ok=True)
     _write(results, json.dumps(found.as_dict(), indent=1) + "\n")
@@ -45,13 +68,8 @@ def write_overview(folder: Path) -> Path:
 def _saved(folder: Path) -> Iterator[Complete]:
     """The results in a folder, in the order of `PAPERS`; raises PageError for a file that is no such result."""
     for paper in PAPERS:
-        path = _results(paper, folder)
-        if not path.is_file():
-            continue
-        try:
-            yield Complete.of(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, LookupError, TypeError) as error:
-            raise PageError(f"{path}: expected results that warpreg reproduce --pages wrote, found {error}") from error
+        if _results(paper, folder).is_file():
+            yield read_page(paper, folder)
 
 
 def _results(paper: str, folder: Path) -> Path:
@@ -66,7 +84,17 @@ def _write(path: Path, text: str) -> Path:
 
 def _draw(paper: str, figure: Figure, frame: pd.DataFrame, folder: Path) -> tuple[Figure, str]:
     printed = {result.id: result for result in published.results(paper)}
-    path = Path("images") / "reproduction" / f"{paper}-{figure.name}.svg"
+    path = _picture(paper, figure)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     save_drawing(picture(figure, frame, printed), folder / path)
-    return figure, (Path("..") / path).as_posix()
+    return figure, _from_page(path)
+
+
+def _picture(paper: str, figure: Figure) -> Path:
+    """The picture of a figure, from the folder on."""
+    return Path("images") / "reproduction" / f"{paper}-{figure.name}.svg"
+
+
+def _from_page(path: Path) -> str:
+    """A path from the folder on, from a page on."""
+    return (Path("..") / path).as_posix()

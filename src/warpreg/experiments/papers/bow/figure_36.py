@@ -30,6 +30,7 @@ VERSIONS: Mapping[str, Variant] = {
 }
 """The columns of Table 3.1: write-through, write-back, and write-back with the compiler's hints."""
 REGISTERS = (0, 1, 2, 3)
+MOST_SOURCES = 3
 NOWHERE = Register("P1", PRED, 1)
 
 
@@ -81,6 +82,11 @@ def writes_for(variant: Variant, register: int) -> int:
     The collector is large enough for all, so what happens to one register does not depend on another.
     """
     return writes(variant) - writes(variant, tuple(_without_result(one, register) for one in CODE))
+
+
+def three_sources() -> int:
+    """Instructions of the code that read three registers (lines 5 and 7)."""
+    return sum(len({one for one in line.operands[1:] if isinstance(one, Register)}) == MOST_SOURCES for line in CODE)
 
 
 def table_31() -> pd.DataFrame:

@@ -106,12 +106,6 @@ _BOUNDED = (
     " printed, by no more than its tolerance; and fewer instructions are coalesced here"
 )
 _BOUNDED_FP = "fewer instructions are coalesced here; floating point values have few narrow ones"
-_ENERGY = (
-    "it falls with accesses alone, of which the printed shares allow CORF to save no more than"
-    f" {most_saved('corf-coalesced'):.0%} and CORF++ {most_saved('corf-pp-coalesced'):.0%}, before the printed"
-    " overhead; and the power of section 2.8 is charged for each operand of one SM here; charged once for the chip it"
-    " would be near the printed overhead, see the figure of its readings"
-)
 _FULL = (
     "with the printed overhead, both printed savings follow from the printed sizes if warps have 93% of the register"
     " file; here they have less, and what no warp has is gated too; without that see the figure of resident warps"
@@ -135,14 +129,9 @@ READINGS: Mapping[str, Reading] = {
 }
 REMARKS: Mapping[str, str] = {
     "corf-multi-operand-read-share": _READS,
-    "corf-access-reduction-int": _BOUNDED,
     "corf-access-reduction-all": _BOUNDED,
     "corf-table21-corf-reads": _BOUNDED,
     "corf-pp-access-reduction-fp": _BOUNDED_FP,
-    "corf-dynamic-energy": _ENERGY,
-    "corf-pp-dynamic-energy": _ENERGY,
-    "corf-table21-corf-dyn": _ENERGY,
-    "corf-table21-corfpp-dyn": _ENERGY,
     "corf-packing-leakage": _FULL,
     "corf-pp-leakage": _FULL,
 }

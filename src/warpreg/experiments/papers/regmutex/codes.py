@@ -16,10 +16,12 @@ from warpreg.experiments.runs.run import CompileChoice, Run, RunError, find_work
 from warpreg.experiments.studies.study import EVERYTHING
 from warpreg.simt import Record
 
-Code = Literal["printed", "aimed", "compiled"]
+Code = Literal["printed", "aimed", "in order", "compiled"]
 PRINTED: Code = "printed"
 AIMED: Code = "aimed"
 """As printed, where the compiler shortens live ranges until no more than the printed base set is live."""
+IN_ORDER: Code = "in order"
+"""As printed, with instructions in the order of the PTX."""
 COMPILED: Code = "compiled"
 ADDRESS_BITS = 32
 MOST_MORE = 32
@@ -30,13 +32,16 @@ def with_code(run: Run, code: Code) -> Run:
     """The run of a workload, or the same one with the printed number of registers."""
     if code == COMPILED:
         return run
-    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]), code == AIMED)
+    return _printed(run.name, str(run.options["size"]), int(run.options["seed"]), code)
 
 
 @functools.lru_cache(maxsize=1)
-def _printed(workload: str, size: str, seed: int, aimed: bool) -> Run:
-    options = CompileChoice(live_words=TABLE[workload].base) if aimed else CompileChoice()
-    return within_printed(workload, size, seed, options, EVERYTHING)
+def _printed(workload: str, size: str, seed: int, code: Code) -> Run:
+    return within_printed(workload, size, seed, _options(workload, code), EVERYTHING)
+
+
+def _options(workload: str, code: Code) -> CompileChoice:
+    return CompileChoice(schedule=code != IN_ORDER, live_words=TABLE[workload].base if code == AIMED else None)
 
 
 def within_printed(workload: str, size: str, seed: int, options: CompileChoice, record: Record) -> Run:
