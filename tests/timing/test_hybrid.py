@@ -128,6 +128,17 @@ def test_only_what_follows_a_control_instruction_waits_for_the_renaming_stage(st
     run.warp(0).issues().at(1, 7, 8, 12 + stage, 18 + stage, 19 + stage)
 
 
+def test_with_delays_all_every_instruction_waits_for_the_stage() -> None:
+    """As above, with a cycle of the stage after each instruction: none issues earlier than 4 + 1 cycles after the one
+    before it.  The second addition has waited longer for the first.
+    """
+    launched = one_warp("add.s32 R1, R0, 1\nadd.s32 R2, R1, 1\nadd.s32 R3, R0, 1")
+    late = sized(ONE_STAGE, 64, "cmos-ra", tfet=0, stage=1, refill=4, delays_all=True)
+    early = sized(ONE_STAGE, 64, "cmos-ra", tfet=0, stage=1, refill=4)
+    agreed(launched, ONE_STAGE, design=load("cmos-ra"), **late).warp(0).issues().at(1, 7, 12)
+    agreed(launched, ONE_STAGE, design=load("cmos-ra"), **early).warp(0).issues().at(1, 7, 8)
+
+
 LINE = Access(FULL, "global", 0, ((0, 15),))
 LOADS = "ld.global.u32 R1, [R0]\nadd.s32 R2, R1, 1\nadd.s32 R3, R2, 1\nld.global.u32 R4, [R3]\nadd.s32 R5, R4, 1"
 

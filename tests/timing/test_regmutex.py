@@ -177,6 +177,32 @@ def test_pairs_are_chosen_by_block_and_index_not_by_slot() -> None:
     assert events(run, design)["acquires at once"] == 4
 
 
+@pytest.mark.parametrize(("across", "sections"), [(False, 2), (True, 1)])
+def test_thread_blocks_of_one_warp_are_pairs_only_across_blocks(across: bool, sections: int) -> None:
+    """Each of two such thread blocks has a section of its own, or both share one, and the second waits for it."""
+    short = WarpPath(((0, FULL),))
+    launched = Launched(warps(PAIRED, [()]).kernel, ((short,),) * 2)
+    residency = Residency(BASE, shared=EXTENDED, group=2 if across else 1)
+    place = replace(room(residency, 2, sections), blocks=2)
+    design = inside(load("regmutex-paired"), place)
+    run = agreed(launched, Sm(slots=2), resident=2, design=design, across=across)
+    first, second = run.warp(0, 0), run.warp(0, 1)
+    assert (second.issues(ACQUIRE).first > first.issues(RELEASE).first) is across
+    assert events(run, design)["acquires at once"] == (1 if across else 2)
+
+
+def test_a_warp_joins_the_first_pair_with_a_free_place() -> None:
+    """Of three warps of three thread blocks, the third begins a pair of its own and finds its section free."""
+    short = WarpPath(((0, FULL),))
+    launched = Launched(warps(PAIRED, [()]).kernel, ((short,),) * 3)
+    place = replace(room(Residency(BASE, shared=EXTENDED, group=2), 3, 2), blocks=3)
+    design = inside(load("regmutex-paired"), place)
+    run = agreed(launched, Sm(slots=4), resident=3, design=design, across=True)
+    assert run.warp(0, 2).issues(ACQUIRE).first < run.warp(0, 0).issues(RELEASE).first
+    assert run.warp(0, 1).issues(ACQUIRE).first > run.warp(0, 0).issues(RELEASE).first
+    assert events(run, design)["acquires at once"] == 2
+
+
 # Deadlock.
 
 

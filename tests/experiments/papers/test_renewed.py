@@ -51,7 +51,7 @@ def test_a_contradiction_needs_nothing() -> None:
 
 
 def test_what_nothing_says_how_to_measure_needs_the_whole_page() -> None:
-    with pytest.raises(ReproductionError, match="bow-sensitivity-sad: expected parts that measure it"):
+    with pytest.raises(ReproductionError, match="bow-sensitivity-sad: expected parts or measures of its limit"):
         again.needs_of("bow", ["bow-sensitivity-sad"])
     with pytest.raises(UnknownNameError):
         again.needs_of("bow", ["bow-nothing"])

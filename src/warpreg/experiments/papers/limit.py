@@ -22,7 +22,7 @@ class Limit:
     without number.  The difference from print is then one of machine, code or inputs, not of the design.
 
     ``parts`` of the paper's results and ``measures`` beside them are what the result and its limit are computed from,
-    where a result can be measured again without the whole page (module ``renewed``).
+    where these can be measured again without the whole page (module ``renewed``); without ``parts``, only the limit.
     """
 
     text: str

@@ -74,8 +74,8 @@ def needs_of(paper: str, results: Sequence[str]) -> Needs:
         if result not in known:
             raise UnknownNameError(f"result of {paper}", result, known)
         said = [one for one in _statements(paper, result) if not isinstance(one, Contradiction)]
-        if any(not one.parts for one in said):
-            raise ReproductionError(f"{result}: expected parts that measure it and its limit or reading, found none")
+        if any(not one.parts and not one.measures for one in said):
+            raise ReproductionError(f"{result}: expected parts or measures of its limit or reading, found neither")
         for one in said:
             parts |= dict.fromkeys(one.parts)
             beside |= dict.fromkeys(one.measures)
@@ -135,10 +135,11 @@ def renewed(
         needs.workloads, needs.only, page.size, choice, processes, named("results"), keep=True, only=needs.only
     )
     values = findings_of(needs.parts, found)
+    on_page = {row["id"]: row["measured"] for row in page.rows if row["measured"] is not None}
     new = {
-        result.id: judged(paper, result, values[result.id], found).as_dict()
+        result.id: judged(paper, result, (on_page | values)[result.id], found).as_dict()
         for result in published.results(paper)
-        if result.id in results and result.id in values
+        if result.id in results and result.id in on_page and _is_measured(paper, result.id)
     }
     rows = [_kept(paper, row, new.get(row["id"])) for row in page.rows]
     ablated = [row for row in page.ablated if row["id"] not in results and _is_named(paper, row)]
@@ -147,7 +148,7 @@ def renewed(
         other = under_ablation(paper, name, found, (), processes, named(f"ablation {name}"), keep=True)
         shown += shown_of(paper, name, values, other)
     for name, code in needs.codes.items():
-        shown += shown_of(paper, name, {row["id"]: row["measured"] for row in page.rows}, _on_code(page, code))
+        shown += shown_of(paper, name, on_page, _on_code(page, code))
     ablated += [one.as_dict() for one in shown if one.published.id in results]
     return dataclasses.replace(page, rows=rows, ablated=ablated)
 
@@ -155,6 +156,12 @@ def renewed(
 def _on_code(page: Complete, code: str) -> dict[str, Measured]:
     """The results of a page on a code of its paper."""
     return {row["id"]: row["measured"][code] for row in page.codes["results"] if code in row["measured"]}
+
+
+def _is_measured(paper: str, result: str) -> bool:
+    """Whether something of a result is measured, beside its ablation on a code of the paper."""
+    needs = needs_of(paper, [result])
+    return bool(needs.only or needs.parts)
 
 
 def _is_named(paper: str, row: Row) -> bool:

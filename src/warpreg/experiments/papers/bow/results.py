@@ -124,9 +124,12 @@ def _cycles(study: Study) -> dict[str, Measured]:
     }
     if "sad" in names:
         found["bow-sensitivity-sad"] = full["sad"] > mean(study, full) and half["sad"] < full["sad"]
-    if "wp" in names:
-        found["bow-sensitivity-wp"] = full["wp"] < mean(study, full)
     return found
+
+
+def _gain_of_wp(study: Study) -> dict[str, Measured]:
+    gains = frames.gains(study, bow_wr(CHOSEN))
+    return {"bow-sensitivity-wp": gains["wp"] < mean(study, gains)} if "wp" in gains else {}
 
 
 def _collection(study: Study) -> dict[str, Measured]:
@@ -156,6 +159,7 @@ PARTS: Mapping[str, Part] = {
     "baseline": Part((PLAIN,), _baseline),
     "occupancy": Part((timed(bow_wr(CHOSEN)),), _occupancy),
     "cycles": Part(COMPARED, _cycles),
+    "wp": Part((PLAIN, timed(bow_wr(CHOSEN))), _gain_of_wp),
     "collection": Part((PLAIN, timed(bow(CHOSEN))), _collection),
     "energy": Part((PLAIN, timed(bow(CHOSEN)), timed(bow_wr(CHOSEN))), _energy),
     "storage": Part((), lambda study: _storage()),
