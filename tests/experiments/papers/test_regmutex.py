@@ -13,8 +13,17 @@ from tests.designs.sharing.test_states import FIGURE_4_3
 from warpreg import gpu, workloads
 from warpreg.codegen.regalloc.allocator import AllocationError
 from warpreg.designs.sharing.choice import BY_RULE
-from warpreg.experiments.papers.regmutex import codes, designs, frames, kernels, live_registers, repeated, results
-from warpreg.experiments.papers.regmutex.codes import COMPILED, PRINTED
+from warpreg.experiments.papers.regmutex import (
+    causes,
+    codes,
+    designs,
+    frames,
+    kernels,
+    live_registers,
+    repeated,
+    results,
+)
+from warpreg.experiments.papers.regmutex.codes import COMPILED, IN_ORDER, PRINTED
 from warpreg.experiments.papers.regmutex.designs import FULL, HALF, OWF, PAIRED, REGMUTEX, RFV, baseline, plain, under
 from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
 from warpreg.experiments.papers.regmutex.samples import Sample, blocks_of
@@ -112,6 +121,18 @@ def test_no_design_gains_more_than_the_best_number_of_warps() -> None:
     assert frames.most_reduced(found, FULL_GROUP) == pytest.approx({"bfs": 0.3, "sad": 0.2})
     del found.found[under(RFV, FULL_GROUP)]  # type: ignore[attr-defined]
     assert frames.most_reduced(found, FULL_GROUP) == pytest.approx({"bfs": 0.25, "sad": 0.2})
+
+
+def test_bfs_cannot_gain_more_than_a_kernel_that_gains_more_than_its_best_number_of_warps() -> None:
+    """BFS gains 30% at most; the others gain 10% with RegMutex, then DWT2D 40%: a margin of 20, and of -10 points."""
+    limit = causes.LIMITS["regmutex-sad-vs-bfs"]
+    found = full_study()
+    found.found[designs.ceiling(FULL_GROUP)] = {"bfs": sample(75)}  # type: ignore[index]
+    assert limit.bound(found) is None
+    for dwt2d, margin in ((90, 0.2), (60, -0.1)):
+        found.found[baseline(FULL_GROUP)].update(dwt2d=sample(100), particlefilter=sample(100))
+        found.found[under(REGMUTEX, FULL_GROUP)].update(dwt2d=sample(dwt2d), particlefilter=sample(90))
+        assert limit.bound(found) == pytest.approx(margin)
 
 
 def test_pairs_beside_the_default() -> None:
@@ -296,6 +317,9 @@ def test_the_printed_number_of_registers_is_compiled_to() -> None:
     assert found.options["address_bits"] == 32
     assert found.kernels[0].register_demand <= TABLE["spmv"].registers < run.kernels[0].register_demand
     assert codes.with_code(run, PRINTED) is found
+    in_order = codes.with_code(run, IN_ORDER)
+    assert (found.options["schedule"], in_order.options["schedule"]) == (True, False)
+    assert in_order.options["address_bits"] == 32
 
 
 def test_a_number_that_no_compilation_reaches(monkeypatch: pytest.MonkeyPatch) -> None:

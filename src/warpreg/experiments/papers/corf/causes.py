@@ -142,8 +142,8 @@ SUMMARY = (
     " Not reproduced were the opportunity to coalesce and what CORF and CORF++ make of it: pairs that fit, coalesced"
     " instructions, accesses, speed, dynamic and leakage energy. The reasons are that printed means imply 15 integer"
     " benchmarks of 20, of which the workloads here, chosen by a rule, have 6; that registers hold several values where"
-    " the compiler reuses them; that the reductions of accesses by CORF++ exceed what other printed numbers allow; and"
-    " that most of CORF's gain of speed appears only with banks in which equal registers of all warps meet, where"
-    " packing gains most of it too; most of the rest is not explained."
+    " the compiler reuses them; that the dynamic energies, the reductions of accesses by CORF++ and that by CORF on"
+    " integer benchmarks exceed what other printed numbers allow; and that most of CORF's gain of speed appears only"
+    " with banks in which equal registers of all warps meet, where packing gains most of it too."
 )
 """What was reproduced, what was not, and why."""

@@ -97,7 +97,7 @@ SUMMARY = (
     " how far the compiler is ahead of hardware caches, the share of reads that the LRF serves, the overhead writes of"
     " the hardware, and the savings of the two smallest benchmarks. The reasons are that the text does not say whether"
     " a scheduler had reordered the PTX, that shared units read more values in these kernels, that the entries of two"
-    " comparisons are not printed, and that benchmarks of the same name have other loops; two results are not"
+    " comparisons are not printed, and that benchmarks of the same name have other loops; one result is not"
     " explained."
 )
 """What was reproduced, what was not, and why."""
