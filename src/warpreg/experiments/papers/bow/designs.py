@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warpreg.experiments.papers.bow import banked_cache
-from warpreg.experiments.papers.bow.samples import Sampled
+from warpreg.experiments.papers.bow.recorder import InstructionTimes
 from warpreg.experiments.papers.bow.sources import Sources
 from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.sampling import AllSms
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_sample import Sampled
 from warpreg.experiments.studies.study import Measure, Replay
 
 WORKLOADS = (
@@ -66,11 +68,12 @@ def timed(variant: Variant | None = None, machine: str = MACHINE) -> Sampled:
 
     Times of instructions are kept for this one and BOW (Figures 3.4 and 3.12).
     """
-    return Sampled(machine, variant, times=variant is None or variant.design == "bow")
+    is_timed = variant is None or variant.design == "bow"
+    return Sampled(machine, variant, AllSms(), InstructionTimes() if is_timed else None)
 
 
 PLAIN = timed()
-LIMIT = Sampled(LIMIT_MACHINE)
+LIMIT = Sampled(LIMIT_MACHINE, sampling=AllSms())
 REUSE: Sequence[Measure[object]] = (
     MRF,
     *(replayed(family(window)) for family in FAMILIES.values() for window in WINDOWS),

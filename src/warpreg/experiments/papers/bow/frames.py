@@ -10,6 +10,7 @@ from statistics import fmean
 
 import pandas as pd
 
+from warpreg.experiments.measures.cost import Cost
 from warpreg.experiments.papers.bow import costs
 from warpreg.experiments.papers.bow.designs import (
     CHOSEN,
@@ -29,8 +30,8 @@ from warpreg.experiments.papers.bow.designs import (
     replayed,
     timed,
 )
-from warpreg.experiments.papers.bow.samples import Sample
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_sample import Sample
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
@@ -204,7 +205,12 @@ def figure_rfc(study: Study) -> pd.DataFrame:
 
 def collection(study: Study, variant: Variant) -> dict[str, float]:
     """Cycles of all instructions in operand collection, divided by those in the baseline; by workload."""
-    return {name: ratio(one.collecting, plain.collecting) for name, one, plain in _pairs(study, variant)}
+    return {name: ratio(collecting(one), collecting(plain)) for name, one, plain in _pairs(study, variant)}
+
+
+def collecting(sample: Sample) -> int:
+    """Cycles that instructions took from their issue until their last source was read, summed over all."""
+    return sum(cycles for name, cycles in sample.resources.items() if name.startswith("collecting"))
 
 
 def figure_312(study: Study) -> pd.DataFrame:
@@ -213,7 +219,7 @@ def figure_312(study: Study) -> pd.DataFrame:
     return frame[frame["panel"] == PANELS["BOW"]].drop(columns="panel")
 
 
-def energies(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+def energies(study: Study, variant: Variant) -> dict[str, Cost]:
     """Dynamic energy normalized to the baseline, by workload (Figure 3.13)."""
     return {name: costs.dynamic(one, plain, variant) for name, one, plain in _pairs(study, variant)}
 

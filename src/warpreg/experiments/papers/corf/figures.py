@@ -13,8 +13,9 @@ from warpreg.energy.cost import access_cost
 from warpreg.energy.counts import Structure
 from warpreg.energy.hardware import table_cost
 from warpreg.energy.storage import storage
+from warpreg.experiments.measures.cost import Cost
 from warpreg.experiments.papers.corf import results, samples
-from warpreg.experiments.papers.corf.costs import READINGS, Cost
+from warpreg.experiments.papers.corf.costs import READINGS
 from warpreg.experiments.papers.corf.designs import (
     COALESCING,
     CORF,

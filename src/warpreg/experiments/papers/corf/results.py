@@ -48,7 +48,7 @@ from warpreg.experiments.papers.corf.samples import (
 from warpreg.experiments.papers.corf.sources import CodeGrowth, SourceRegisters
 from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.runs.run import CompileChoice
-from warpreg.experiments.runs.timed_design import DesignSample
+from warpreg.experiments.runs.timed_sample import Sample
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Measure, Study
@@ -110,7 +110,7 @@ def _coalescing(study: Study) -> Found:
     return found
 
 
-def _outgrown(sample: DesignSample, plain: DesignSample) -> float:
+def _outgrown(sample: Sample, plain: Sample) -> float:
     """Writes whose value has outgrown its place, of all writes of the baseline (section 2.6)."""
     return ratio(sample.counts.events["grown"], plain.counts.writes())
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from warpreg.experiments.papers.corf.designs import BOTH, CORF, MAPPINGS, PLAIN, timed
 from warpreg.experiments.papers.corf.samples import names
-from warpreg.experiments.runs.timed_design import DesignSample
+from warpreg.experiments.runs.timed_sample import Sample
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Study
 
@@ -57,7 +57,7 @@ def conflicts(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "banks of", "mapping", "conflicts"])
 
 
-def rates(sample: DesignSample) -> dict[str, float]:
+def rates(sample: Sample) -> dict[str, float]:
     """By kind of banks: cycles in which a bank has a read that waits, and accesses of the table that wait for a port,
     of all accesses.
     """

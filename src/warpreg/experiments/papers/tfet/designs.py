@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from warpreg.experiments.papers.tfet.samples import Timed
+from warpreg.experiments.papers.tfet.samples import LongestLaunches
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_sample import Sampled
 from warpreg.experiments.studies.study import Measure
 
 BENCHMARKS: Mapping[str, str] = {
@@ -75,9 +76,9 @@ def sampled(period: int = 1024, scope: str = "SM") -> Variant:
     return MEM_RA if (period, scope) == (1024, "SM") else Variant.of("mem-ra", period=period, scope=scope)
 
 
-def timed(variant: Variant) -> Timed:
+def timed(variant: Variant) -> Sampled:
     """The measure of a design."""
-    return Timed(MACHINE, variant)
+    return Sampled(MACHINE, variant, LongestLaunches())
 
 
 BASELINE = timed(GATED)
