@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs import comparison, traces
 from warpreg.experiments.runs import run as runs
 from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
-from warpreg.experiments.runs.choices import Choice, Refused
+from warpreg.experiments.runs.choices import Refused, attempts, grid
 from warpreg.experiments.runs.counting import Replayed, Timed
 from warpreg.experiments.runs.row import Failure, Row, Value
 from warpreg.experiments.runs.run import CompileChoice, Run
@@ -368,12 +369,10 @@ def compare(
 
     described = gpu.load(machine)
     grids = [(design, _listed((parameters or {}).get(design, {}))) for design in designs]
-    named = [
-        one for design, grid in grids for one in Choice.attempts(design, grid, machine=described, unchecked=unchecked)
-    ]
-    chosen = [one for one in named if isinstance(one, Choice)]
+    named = [one for design, grid in grids for one in attempts(design, grid, machine=described, unchecked=unchecked)]
+    chosen = [one for one in named if isinstance(one, Chosen)]
     if not chosen and grids:
-        Choice.grid(*grids[0], machine=described, unchecked=unchecked)  # raises the error of the first
+        grid(*grids[0], machine=described, unchecked=unchecked)  # raises the error of the first
     setting = comparison.Setting.load(described, technology, chosen)
     taken = _runs(run)
     how = Timed(sample, cold=cold, threads=threads) if cycles else Replayed()

@@ -30,7 +30,7 @@ from warpreg.cli.options import (
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
 from warpreg.cli.variations import variations
-from warpreg.experiments.runs.choices import Choice
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.comparing import Comparison, Making
 from warpreg.experiments.runs.comparison import BASELINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
@@ -181,7 +181,7 @@ def command(
     for one in varied:
         own, refused = design_attempts(named, settings, machine=gpu.load(one.machine), unchecked=unchecked)
         making = Making(size, seed, one.choice, record, max_instructions, reading)
-        sources = tuple((design.source, design.values) for design in own)
+        sources = tuple((design.source, design.parameters) for design in own)
         whole = Comparison(sources, unchecked, one.machine, technology, how, making)
         comparisons.append((whole, [bad.on(name) for name in names for bad in refused]))
     found: list[list[Row | Failure]] = []
@@ -229,7 +229,7 @@ def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Fa
             )
 
 
-def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
+def _check_baseline(baseline: str, choices: Sequence[Chosen]) -> None:
     """Raises click.UsageError unless one of the choices is the baseline."""
     number = sum(one.design.name == baseline for one in choices)
     if baseline != BASELINE and number != 1:

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg import codegen, simt, workloads
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.bench.host import host
 from warpreg.experiments.bench.limit import limit_mwi_s
 from warpreg.experiments.bench.probe_kernel import NAME, probe_ptx
 from warpreg.experiments.bench.processes import python
 from warpreg.experiments.bench.start import start_ratios
-from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import replayed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean
@@ -150,7 +150,7 @@ def workload_speed(name: str, size: str) -> Speed:
 
 def replay_maccess_s(run: Run) -> float:
     """Million register accesses per second in the replay of the register file cache, with the path read from disk."""
-    choice = Choice.load("rfc")
+    choice = Chosen.load("rfc")
     counted = replayed(run, choice)
     accesses = sum(counts.reads() + counts.writes() for counts in counted)
     return accesses / _median(lambda: replayed(run, choice)) / 1e6
