@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warpreg.api import Program as Program
     from warpreg.api import Run as Run
     from warpreg.api import compare as compare
+    from warpreg.api import compare_workloads as compare_workloads
     from warpreg.api import compile as compile
     from warpreg.api import figure as figure
     from warpreg.api import read_trace as read_trace
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "figure", "read_trace", "run", "struct", "surface", "sweep",
-    "texture", "write_trace",
+    "BoundKernel", "Program", "Run", "compare", "compare_workloads", "compile", "figure", "read_trace", "run", "struct",
+    "surface", "sweep", "texture", "write_trace",
 )  # fmt: skip
 
 

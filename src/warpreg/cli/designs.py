@@ -11,7 +11,7 @@ import click
 from warpreg import designs
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.experiments.runs.choices import Refused, attempts, grid
+from warpreg.experiments.runs.choices import Grids, grid
 from warpreg.experiments.runs.row import Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
@@ -64,13 +64,9 @@ def design_choices(
     return [choice for name in values for choice in grid(name, values[name], machine=machine, unchecked=unchecked)]
 
 
-def design_attempts(
-    names: Sequence[str], settings: Iterable[str], *, machine: Machine, unchecked: bool = False
-) -> tuple[list[Chosen], list[Refused]]:
-    """As `design_choices`, and apart from them those with values that the design cannot have."""
-    values = set_values(_expanded(names), settings)
-    found = [one for name in values for one in attempts(name, values[name], machine=machine, unchecked=unchecked)]
-    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refused)]
+def design_grids(names: Sequence[str], settings: Iterable[str]) -> Grids:
+    """As `design_choices`, but the values of each design, not yet checked."""
+    return set_values(_expanded(names), settings)
 
 
 def _expanded(names: Sequence[str]) -> list[str]:

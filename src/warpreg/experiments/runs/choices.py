@@ -15,6 +15,9 @@ from warpreg.experiments.runs.row import Failure, Parameters, Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 
+Grids = Mapping[str, Mapping[str, Sequence[Value]]]
+"""By name or path of a design, the values of each parameter that has some."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -62,6 +65,12 @@ def attempts(
         except ParameterError as error:
             found.append(Refused(design, one, str(error)))
     return found
+
+
+def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refused]]:
+    """The `attempts` of several designs, those that are refused apart."""
+    found = [one for name in grids for one in attempts(name, grids[name], machine=machine, unchecked=unchecked)]
+    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refused)]
 
 
 def _combinations(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
