@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.trace.address_decoder import AddressDecoder
 
 from warpreg.ir.instruction import Instruction
 from warpreg.simt import Launch
 from warpreg.simt.memory.instructions import MEMORY
 from warpreg.trace import Visit, visits
-from warpreg.trace.addresses import AddressDecoder
 
 TEXTURED = frozenset({"tex", "tld4", "suld", "sust", "sured"})
 

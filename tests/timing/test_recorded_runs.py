@@ -22,7 +22,7 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu, simt
 from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
-from warpreg.experiments.contention.machines import with_cached_memory
+from warpreg.experiments.runs.cached_memory import with_cached_memory
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.experiments.runs.traces import recorded_run
 from warpreg.timing.feed.feed import feed

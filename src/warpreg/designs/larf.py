@@ -13,8 +13,8 @@ Registers are renamed as in ``virtualization``: from their first write to their 
 registers are counted; a register without any is free, and its entry is deleted.  A store or an atomic deletes the
 entries of which it changes a byte.
 
-With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`); `check_shared_values` says
-what it found.
+With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`), and the
+events say what it found.
 
 Where the text is silent:
 

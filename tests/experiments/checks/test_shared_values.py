@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.experiments.checks.shared_values import SharedValueError, check_shared_values
 
 from warpreg import gpu, simt
 from warpreg.designs.load_sharing import results, shadow
-from warpreg.experiments.checks.shared_values import SharedValueError, check_shared_values
 from warpreg.experiments.runs.run import find_workload, run_workload
 
 MACHINE = gpu.load("larf-gp102")

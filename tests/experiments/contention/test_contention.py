@@ -6,10 +6,10 @@ The load is synthetic traffic on the memory system, and kernels on the timing co
 from __future__ import annotations
 
 import pytest
+from tests.experiments.contention import kernels, traffic
+from tests.experiments.contention.machines import contending, narrow, unlimited
 
 from warpreg import gpu
-from warpreg.experiments.contention import kernels, traffic
-from warpreg.experiments.contention.machines import contending, narrow, unlimited
 from warpreg.timing.errors import TimingError
 
 AS_IT_IS = contending(gpu.load("titanx"))

@@ -28,7 +28,7 @@ from warpreg.experiments.bench.processes import python
 from warpreg.experiments.bench.spine import WORKLOADS
 from warpreg.experiments.bench.timing_shares import chase_ns, memory_share, threads_speedup
 from warpreg.experiments.bench.trace import traces
-from warpreg.experiments.contention.machines import with_cached_memory
+from warpreg.experiments.runs.cached_memory import with_cached_memory
 from warpreg.experiments.runs.demand import demand_on
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean

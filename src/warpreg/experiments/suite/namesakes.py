@@ -10,9 +10,6 @@ from warpreg.workloads import Workload
 from warpreg.workloads.originals import Original, kernels_of
 from warpreg.workloads.vendor import most_registers
 
-ALIKE = 1.5
-"""Registers and size within this factor count as similar."""
-
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "shared memory": ("shared", "dynshared"),
     "constant memory": ("const",),
@@ -38,11 +35,6 @@ class Likeness:
     lacking: tuple[str, ...]
     added: tuple[str, ...]
 
-    @property
-    def is_alike(self) -> bool:
-        """Whether registers are within `ALIKE` and no feature is lacking; the number of instructions does not count."""
-        return _factor(self.registers) <= ALIKE and not self.lacking
-
 
 def likeness(workload: Workload) -> Likeness | None:
     """The comparison, or None if the namesake's compiled kernels are not available."""
@@ -59,11 +51,6 @@ def likeness(workload: Workload) -> Likeness | None:
         lacking=tuple(sorted(had - has)),
         added=tuple(sorted(has - had)),
     )
-
-
-def _factor(pair: tuple[int, int]) -> float:
-    """The larger over the smaller."""
-    return max(pair) / max(1, min(pair))
 
 
 def _most(kernels: Iterable[Original], column: str) -> int:

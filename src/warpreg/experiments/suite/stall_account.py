@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import click
 
 from warpreg import gpu, workloads
-from warpreg.experiments.contention.machines import with_cached_memory
+from warpreg.experiments.runs.cached_memory import with_cached_memory
 from warpreg.experiments.runs.demand import demand_on
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.studies.study import Study, study

@@ -15,7 +15,7 @@ import numpy as np
 from warpreg import designs, simt
 from warpreg.experiments.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
 from warpreg.experiments.bench.processes import python
-from warpreg.experiments.contention.machines import with_cached_memory
+from warpreg.experiments.runs.cached_memory import with_cached_memory
 from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.gpu import load
 from warpreg.replay.replay import replay

@@ -33,7 +33,7 @@ from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, 
 from warpreg.experiments.papers.regmutex.samples import InTable, Placed
 from warpreg.experiments.studies.study import Study
 
-NONE, FULL_SIZE, NO_LIMIT = "plain", "plain, full file", "plain, registers without limit"
+NONE, NO_LIMIT = "plain", "plain, registers without limit"
 REDUCTION, INCREASE = "reduction", "increase"
 Values = dict[str, float]
 Frame = Callable[[Study], pd.DataFrame]

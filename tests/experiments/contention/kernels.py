@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from tests.experiments.contention.machines import FOLDER
 
 from warpreg import simt, timing
-from warpreg.experiments.contention.machines import FOLDER
 from warpreg.gpu import Machine
 from warpreg.timing import TimingResult
 
