@@ -52,7 +52,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.hints.partial_results import compile
 from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table, parameter
 from warpreg.designs.load_sharing.events import EVENTS, RESOURCES
 from warpreg.designs.load_sharing.hints import LoadHints, load_hints
@@ -60,9 +60,8 @@ from warpreg.designs.load_sharing.hooks import collected, load_lookup, memory_is
 from warpreg.designs.load_sharing.parts import added_hardware, checked_residency, register_file
 from warpreg.designs.load_sharing.state import JOIN, PENDING_RULES, State, empty
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "load_lookup", "memory_issued", "plan_reads", "produced", "warp_end"]
+__all__ = ["collected", "compile", "load_lookup", "memory_issued", "plan_reads", "produced", "warp_end"]
 
 DESIGN = Declaration(
     slot="mapping", source="larf §5.3, §5.5", order="sm", events=EVENTS, resources=RESOURCES, lanes=True
@@ -106,11 +105,6 @@ class Parameters:
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
     return checked_residency(parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old lanes."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> LoadHints:

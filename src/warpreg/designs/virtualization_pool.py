@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.hints.partial_results import compile
 from warpreg.designs.interface import (
     GO,
     Declaration,
@@ -77,12 +77,13 @@ from warpreg.designs.renaming.state import State as Renaming
 from warpreg.designs.renaming.table import UNMAPPED, end_warp
 from warpreg.designs.thread_blocks.places import NOBODY, arrive, depart, empty_places
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 from warpreg.jit.bits import lowest_bit
 from warpreg.jit.records import by_reference, with_constants
 
 THROTTLED = len(EVENTS)
 CLAIMED = len(RESOURCES)
+__all__ = ["compile"]
+
 DESIGN = Declaration(
     slot="mapping",
     source="regmutex §4.2, §4.3.2, §4.4.3",
@@ -162,11 +163,6 @@ def residency(
             f" of a thread block of {warps} warps, found {machine.warp_registers}"
         )
     return Residency(0, pool=need)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
