@@ -131,24 +131,30 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """``renaming`` as of the other designs that rename.  Kernel-wide: ``need`` of a thread block.  Per warp: ``claim``
-    [register], `NO_CLAIM`, `HOLDS` or `WRITES`, and ``place``.  Per SM: ``claims`` [place] of a thread block, ``pool``
-    [1], registers without claim, ``fewest`` [1] that a waiting warp wants (`NONE_WAITS`), ``waits`` [place], 1 if a
-    warp of the thread block may wait, and ``least`` [guaranteed], room for `sum_of_least`; ``block`` and ``left`` of
-    `places`.
-    """
+    """Claims of thread blocks on a pool of registers."""
 
     renaming: Renaming
+    """As of the other designs that rename."""
     need: int
+    """Registers that a thread block needs."""
     claim: NDArray[np.uint8]
+    """By warp [register]: `NO_CLAIM`, `HOLDS` or `WRITES`."""
     claims: NDArray[np.int64]
+    """By SM [place]: of a thread block."""
     pool: NDArray[np.int64]
+    """By SM [1]: registers without claim."""
     fewest: NDArray[np.int64]
+    """By SM [1]: that a waiting warp wants (`NONE_WAITS`)."""
     waits: NDArray[np.uint8]
+    """By SM [place]: 1 if a warp of the thread block may wait."""
     least: NDArray[np.int64]
+    """By SM [guaranteed]: room for `sum_of_least`."""
     place: NDArray[np.int64]
+    """By warp."""
     block: NDArray[np.int64]
+    """As in `places`."""
     left: NDArray[np.int64]
+    """As in `places`."""
 
 
 def residency(

@@ -37,32 +37,42 @@ PLAIN_BYTES = 3 * 128
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``bits`` [result], the destination of each result; switches, ``window`` in instructions, and
-    ``entries``.
-
-    Per warp: ``clock``, the instructions issued; ``used`` entries; ``serial``, the entries made so far; by register
-    ``flags``, the instruction that last ``touched`` it, the number with which its entry was ``entered``, the ``lanes``
-    that the entry holds, when its outstanding result was ``issued`` and the lanes ``coming`` with it; ``ring``
-    [instruction, place], the registers touched by each of the last instructions, ``ring_size`` of them.
-    """
+    """What a warp's window of recent instructions holds."""
 
     bits: NDArray[np.uint8]
+    """By result: its destination."""
     writes_back: bool
+    """Results wait in the collector; else they are also written to the register file at once."""
     extended: bool
+    """A read keeps a register in the window."""
     looks_up_first: bool
+    """The oldest instruction leaves after the lookup."""
     window: int
+    """In instructions."""
     entries: int
+    """Registers that the collector holds."""
     clock: NDArray[np.int32]
+    """By warp: the instructions issued."""
     used: NDArray[np.int32]
+    """By warp: entries in use."""
     serial: NDArray[np.int32]
+    """By warp: the entries made so far."""
     flags: NDArray[np.uint8]
+    """By warp [register]."""
     touched: NDArray[np.int32]
+    """By warp [register]: the instruction that last touched it."""
     entered: NDArray[np.int32]
+    """By warp [register]: the number with which its entry was made."""
     lanes: NDArray[np.uint32]
+    """By warp [register]: those that the entry holds."""
     issued: NDArray[np.int32]
+    """By warp [register]: when its outstanding result was issued."""
     coming: NDArray[np.uint32]
+    """By warp [register]: the lanes of that result."""
     ring: NDArray[np.uint16]
+    """By warp [instruction, place]: the registers touched by each of the last instructions."""
     ring_size: NDArray[np.int32]
+    """By warp [instruction]: how many of them."""
 
 
 def empty_state(

@@ -34,24 +34,32 @@ OUTLIER = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Static counts.  Ours and theirs: memory instructions, those of 128 bits, branches, moves (including constants
-    and uniform values), and accesses whose address adds a uniform register to another one.  Theirs: instructions with
-    and without unrolling, instructions and calls of linked subroutines, instructions for upper halves of 64-bit
-    integers, and reconvergence instructions.  Ours: calls of device functions in PTX, which we inline, and approximate
-    functions that preserve subnormals."""
+    """Static counts of a kernel; pairs are ours and theirs."""
 
     memory: tuple[int, int]
+    """Memory instructions."""
     wide: tuple[int, int]
+    """Those of 128 bits."""
     branches: tuple[int, int]
+    """Branches."""
     unrolled: tuple[int, int]
+    """Theirs, with and without unrolling."""
     moves: tuple[int, int] = (0, 0)
+    """Moves, including constants and uniform values."""
     uniform_bases: tuple[int, int] = (0, 0)
+    """Accesses whose address adds a uniform register to another one."""
     subroutines: int = 0
+    """Theirs: instructions of linked subroutines."""
     subroutine_calls: int = 0
+    """Theirs: calls of linked subroutines."""
     upper_halves: int = 0
+    """Theirs: instructions for upper halves of 64-bit integers."""
     meeting: int = 0
+    """Theirs: reconvergence instructions."""
     calls: int = 0
+    """Ours: calls of device functions in PTX, which we inline."""
     approximations: int = 0
+    """Ours: approximate functions that preserve subnormals."""
 
     @staticmethod
     def of(kernel: Kernel, machine: MachineCode, rolled: MachineCode) -> Evidence:

@@ -49,28 +49,27 @@ class Record:
 
 @dataclass(frozen=True)
 class Image:
-    """A compiled kernel as stored in the disk cache: code and tables without addresses.
-
-    ``contents`` is the part of a warp's register memory, offset and bytes, that holds the contents of registers.
-    ``ends`` are those of the blocks.  ``sites`` has the pc of each memory instruction and whether it has a guard.
-    ``has_stack``: whether threads need a stack.  ``is_cooperative``: whether thread blocks wait for each other and run
-    concurrently.
-    ``taints`` are those that the code tracks.
-    """
+    """A compiled kernel as stored in the disk cache: code and tables without addresses."""
 
     kernel: Kernel
     code: bytes
     register_bytes: int
     contents: tuple[int, int]
+    """The part of a warp's register memory, offset and bytes, that holds the contents of registers."""
     symbols: tuple[str, ...]
     sites: tuple[tuple[int, bool], ...]
+    """The pc of each memory instruction and whether it has a guard."""
     operations: tuple[NativeOperation, ...]
     ends: tuple[End, ...]
+    """Those of the blocks."""
     reads_clock: bool
     has_stack: bool
+    """Whether threads need a stack."""
     waits: bool
     is_cooperative: bool
+    """Whether thread blocks wait for each other and run concurrently."""
     taints: Tracked | None = None
+    """Those that the code tracks."""
 
 
 @dataclass(frozen=True)
