@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.experiments.runs import comparison, traces
-from warpreg.experiments.runs import run as runs
-from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
-from warpreg.experiments.runs.choices import Grids, Refused, attempted, grid
-from warpreg.experiments.runs.comparing import Making
-from warpreg.experiments.runs.counting import Replayed, Timed
-from warpreg.experiments.runs.row import Failure, Row, Value
-from warpreg.experiments.runs.run import CompileChoice, Run
+from warpreg.evaluation.runs import comparison, traces
+from warpreg.evaluation.runs import run as runs
+from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
+from warpreg.evaluation.runs.choices import Grids, Refused, attempted, grid
+from warpreg.evaluation.runs.comparing import Making
+from warpreg.evaluation.runs.counting import Replayed, Timed
+from warpreg.evaluation.runs.row import Failure, Row, Value
+from warpreg.evaluation.runs.run import CompileChoice, Run
 from warpreg.gpu import Machine
 from warpreg.ir.cpp_names import short_name
 from warpreg.ir.errors import WarpregError
@@ -53,7 +53,6 @@ __all__ = [
     "compare",
     "compare_workloads",
     "compile",
-    "figure",
     "read_trace",
     "run",
     "struct",
@@ -410,7 +409,7 @@ def compare_workloads(
     """
     import pandas
 
-    from warpreg.experiments.sweep.variations import Varied, against, variations
+    from warpreg.evaluation.sweep.variations import Varied, against, variations
 
     described, grids = gpu.load(machine), _grids(designs, parameters)
     for name in names:
@@ -431,21 +430,6 @@ def compare_workloads(
     )
 
 
-def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = "small") -> pandas.DataFrame:
-    """The data of a figure of a paper, ``figure("rfc", "figure-2a")``, over the paper's workloads or these, on the code
-    that the paper describes.
-
-    Only what the figure shows is measured, in this process, and kept.  ``warpreg reproduce`` measures whole papers.
-    Raises `UnknownNameError`; a workload that cannot be measured is left out.
-    """
-    from warpreg.experiments.papers.reproduction import code_of, figure_of, paper_module, workloads_of_measures
-    from warpreg.experiments.studies.on_demand import study_on_demand
-
-    found, module = figure_of(paper, name), paper_module(paper)
-    names, choice = workloads or module.WORKLOADS, code_of(paper).choice
-    return found.frame(study_on_demand(names, module.MEASURES, size, choice, workloads_of_measures(paper)))
-
-
 def sweep(
     study: str | Path, *, executor: str = "processes", processes: int | None = None, unchecked: bool = False
 ) -> pandas.DataFrame:
@@ -456,13 +440,13 @@ def sweep(
     """
     import pandas
 
-    from warpreg.experiments.sweep.study_file import read_study
-    from warpreg.experiments.sweep.sweep import batch_of, swept
+    from warpreg.evaluation.sweep.study_file import read_study
+    from warpreg.evaluation.sweep.sweep import batch_of, swept
 
     path = Path(study)
     read = read_study(path)
     if read.search is not None:
-        from warpreg.experiments.sweep.search import searched
+        from warpreg.evaluation.sweep.search import searched
 
         trials = searched(read, path.parent, executor, processes, unchecked=unchecked)
         return pandas.DataFrame([trial.as_dict() for trial in trials])

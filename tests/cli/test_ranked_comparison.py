@@ -8,8 +8,8 @@ import pytest
 
 import warpreg
 from warpreg.cli import main
-from warpreg.experiments.runs.run import CompileChoice
-from warpreg.experiments.sweep.variations import VariationError, variations
+from warpreg.evaluation.runs.run import CompileChoice
+from warpreg.evaluation.sweep.variations import VariationError, variations
 
 Output = pytest.CaptureFixture[str]
 COMPARE = ("compare", "vector-add", "--size", "tiny", "-j", "1", "--designs", "mrf,rfc,orf-lrf")

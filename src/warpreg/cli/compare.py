@@ -30,14 +30,14 @@ from warpreg.cli.options import (
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.experiments.runs.choices import attempted
-from warpreg.experiments.runs.comparing import Making
-from warpreg.experiments.runs.comparison import BASELINE, Setting
-from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
-from warpreg.experiments.runs.row import Failure, Row
-from warpreg.experiments.runs.run import CompileChoice, find_workload
-from warpreg.experiments.runs.traces import TraceChoice, is_trace
-from warpreg.experiments.sweep.variations import Variation, VariationError, Varied, against, variations
+from warpreg.evaluation.runs.choices import attempted
+from warpreg.evaluation.runs.comparing import Making
+from warpreg.evaluation.runs.comparison import BASELINE, Setting
+from warpreg.evaluation.runs.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.evaluation.runs.row import Failure, Row
+from warpreg.evaluation.runs.run import CompileChoice, find_workload
+from warpreg.evaluation.runs.traces import TraceChoice, is_trace
+from warpreg.evaluation.sweep.variations import Variation, VariationError, Varied, against, variations
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 

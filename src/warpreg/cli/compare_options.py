@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 import click
 
 from warpreg.cli.options import parquet_option
-from warpreg.experiments.runs.comparison import BASELINE
-from warpreg.experiments.sweep.ranking import ENERGY, HIGHER, LOWER
+from warpreg.evaluation.runs.comparison import BASELINE
+from warpreg.evaluation.sweep.ranking import ENERGY, HIGHER, LOWER
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

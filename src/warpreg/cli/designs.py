@@ -11,8 +11,8 @@ import click
 from warpreg import designs
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.experiments.runs.choices import Grids, grid
-from warpreg.experiments.runs.row import Value
+from warpreg.evaluation.runs.choices import Grids, grid
+from warpreg.evaluation.runs.row import Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 

@@ -1,0 +1,78 @@
+"""Designs with every combination of values of their parameters, the input of a comparison."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpreg import designs
+from warpreg.designs import Design
+from warpreg.designs.errors import ParameterError
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.evaluation.runs.row import Failure, Parameters, Value
+from warpreg.gpu import Machine
+from warpreg.ir.errors import UnknownNameError
+
+Grids = Mapping[str, Mapping[str, Sequence[Value]]]
+"""By name or path of a design, the values of each parameter that has some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A design with values of parameters that it cannot have, and why."""
+
+    design: Design
+    values: Parameters
+    message: str
+
+    def on(self, workload: str) -> Failure:
+        """Its row of a workload."""
+        return Failure(workload, self.message, self.design.name, self.values)
+
+
+def grid(
+    name_or_path: str | Path,
+    values: Mapping[str, Sequence[Value]],
+    *,
+    machine: Machine | None = None,
+    unchecked: bool = False,
+) -> list[Chosen]:
+    """A design for every combination of the given values, the last parameter changing fastest."""
+    return [Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in _combinations(values)]
+
+
+def attempts(
+    name_or_path: str | Path,
+    values: Mapping[str, Sequence[Value]],
+    *,
+    machine: Machine | None = None,
+    unchecked: bool = False,
+) -> list[Chosen | Refused]:
+    """As `grid`, but values that the design cannot have are refused one by one.
+
+    Raises UnknownNameError, also for a parameter, and DesignError for a file that is not a design.
+    """
+    design = designs.load(name_or_path)
+    for name in values:
+        if name not in design.defaults:
+            raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
+    found: list[Chosen | Refused] = []
+    for one in _combinations(values):
+        try:
+            found.append(Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked))
+        except ParameterError as error:
+            found.append(Refused(design, one, str(error)))
+    return found
+
+
+def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refused]]:
+    """The `attempts` of several designs, those that are refused apart."""
+    found = [one for name in grids for one in attempts(name, grids[name], machine=machine, unchecked=unchecked)]
+    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refused)]
+
+
+def _combinations(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
+    """Every combination, the last parameter changing fastest."""
+    return [dict(zip(values, one, strict=True)) for one in itertools.product(*values.values())]
