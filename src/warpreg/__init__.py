@@ -34,8 +34,8 @@ __version__ = "0.1.0"
 keep_compiled_code()
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compare_workloads", "compile", "read_trace", "run", "struct", "surface",
-    "sweep", "texture", "write_trace",
+    "BoundKernel", "Program", "Run", "compare", "compare_workloads", "compile", "read_trace", "run", "struct",
+    "surface", "sweep", "texture", "write_trace",
 )  # fmt: skip
 
 
