@@ -6,30 +6,33 @@ Like `warpreg.timing.hooks.adapters`.  A warp *waits* in a cycle whose cause in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from warpreg.designs.interface.plan import AFTER, Plan
-from warpreg.jit.natives import Function
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import causes, clock, code, ops, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, schedule, take_op
+from warpreg.timing.core.port import placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters
 
 
+@placeholder
 def stalled(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@placeholder
 def resumed(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.observe, when.hook("stalled") | when.hook("resumed"))
 def observe(c: Core, d: Any, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
     waits = _waits(c, warp, cause)
     if waits != (c.rows[warp, warps.PRESENT] & warps.WAITING != 0):
@@ -47,10 +50,12 @@ def _waits(c: Core, warp: WarpRow, cause: Cause) -> bool:
     return cause == causes.MEMORY or cause == causes.BARRIER or cause == causes.FENCE
 
 
+@port("the hook stalled")
 def tell_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     """A warp begins to wait."""
 
 
+@stands_for(tell_stalled, when.hook("stalled"))
 def call_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     stalled(
         d.state,
@@ -62,10 +67,12 @@ def call_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     adapters.settle(c, d, sm, now)
 
 
+@port("the hook resumed")
 def tell_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     """It waits no longer."""
 
 
+@stands_for(tell_resumed, when.hook("resumed"))
 def call_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     resumed(
         d.state,
@@ -87,6 +94,7 @@ def _plan_of_head(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> Plan:
 # A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.  It stays active.
 
 
+@stands_for(ports.refused, when.hook("admit"))
 def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
     count_refusal(c)
     cycles = AFTER - answer
@@ -108,34 +116,23 @@ def count_refusal(c: Core) -> None:
     c.clock[clock.REFUSED] += 1
 
 
+@stands_for(ports.keeps_place, when.hook("admit"))
 def is_refused(c: Core, warp: WarpRow) -> bool:
     """In place of `keeps_place`."""
     return c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == NONE
 
 
+@stands_for(ports.asks_again, when.hook("admit"))
 def asks_again(c: Core, entry: OpRow) -> bool:
     return c.rows[entry, ops.PC] == ops.ASKS
 
 
+@stands_for(ports.ask_again, when.hook("admit"))
 def ask_again(c: Core, entry: OpRow, now: int) -> None:
     give_op(c, entry)
     adapters.let_go(c, c.rows[entry, ops.WARP], now)
 
 
+@stands_for(ports.asks_later, when.hook("admit"))
 def asks_later(c: Core, warp: WarpRow, now: int) -> bool:
     return c.rows[warp, warps.ASKS_FROM] > now
-
-
-HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "stalled": {ports.observe: observe, tell_stalled: call_stalled},
-    "resumed": {ports.observe: observe, tell_resumed: call_resumed},
-}
-"""By hook, the replacement of each port if a design defines the hook."""
-REFUSING: Mapping[Function, Function] = {
-    ports.refused: refused,
-    ports.keeps_place: is_refused,
-    ports.asks_later: asks_later,
-    ports.asks_again: asks_again,
-    ports.ask_again: ask_again,
-}
-"""What takes the place of what where ``admit`` may refuse for a number of cycles."""

@@ -20,6 +20,7 @@ from warpreg.jit.recipe import CompileError, Recipe
 from warpreg.jit.sealed import sealed
 from warpreg.replay.diagnostics import author_line, authors_files, brief, check_return_types
 from warpreg.timing.core.columns.machine import STRUCTURE
+from warpreg.timing.core.port import check, port
 from warpreg.timing.core.state import IN_FRONT
 from warpreg.timing.memory import layout
 from warpreg.timing.sm.cycle import run
@@ -57,16 +58,19 @@ NO_DESIGN = Designs._make(0 for _ in Designs._fields)
 """The argument of a core without hooks."""
 
 
+@port("`warpreg.timing.sm.cycle.run`")
 def core(c: Any, memory: Any, d: Any) -> int:
     """The core; replaced by `warpreg.timing.sm.cycle.run`."""
     raise NotImplementedError
 
 
+@port("bare arrays, in compiled code")
 def opened_core(c: Any) -> Any:
     """The arrays of the core; bare ones in compiled code without bounds checks."""
     return c
 
 
+@port("bare arrays, in compiled code")
 def opened_memory(memory: Any) -> Any:
     """The arrays of the memory system, in the same way."""
     return memory
@@ -81,7 +85,7 @@ def with_designs(c: Any, memory: Any, d: Designs) -> int:
 class CoreRecipe:
     """Ingredients of a compiled core.
 
-    ``hooks``: those that the core calls.  ``replaced``: replacements of functions of `warpreg.timing.core.ports`.
+    ``hooks``: those that the core calls.  ``replaced``: by port, what takes its place (`warpreg.timing.core.port`).
     ``mode`` as in a replay.
     """
 
@@ -92,9 +96,10 @@ class CoreRecipe:
     def build(self, arguments: tuple[Any, ...]) -> Entry:
         """The entry point of the core for arguments of these types, from the disk cache if present.
 
-        Raises DesignError for a hook that does not compile.
+        Raises DesignError for a hook that does not compile, TypeError for a replaced function that is no port.
         """
         replaced: dict[Function, Function] = {core: run, **self.replaced}
+        check(replaced)
         if self.mode == "compiled":
             c, memory = arguments[:2]
             machine, system = _numbers(c.machine, STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)

@@ -5,11 +5,10 @@ The level is kept in requests, and with the tickets that return.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from warpreg.jit.natives import Function
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.memory import heap
 from warpreg.timing.memory.columns import nodes, sms
 from warpreg.timing.memory.layout import Memory
@@ -17,18 +16,22 @@ from warpreg.timing.memory.layout import Memory
 LEVEL_BITS = 2
 
 
+@stands_for(heap.give_back_from, when.REACH)
 def give_back_from(memory: Memory, sm: int, time: int, ticket: int, level: int) -> None:
     heap.give_back(memory, sm, time, ticket << LEVEL_BITS | level)
 
 
+@stands_for(heap.note_level, when.REACH)
 def note_level(memory: Memory, node: int, level: int) -> None:
     memory.nodes[node, nodes.LEVEL] = level
 
 
+@stands_for(heap.level_of, when.REACH)
 def level_of(memory: Memory, node: int) -> int:
     return memory.nodes[node, nodes.LEVEL]
 
 
+@stands_for(ports.returned, when.REACH)
 def returned(memory: Memory, sm: int, now: int) -> int:
     """`heap.returned`; the level of its ticket is known until the next one returns."""
     found = heap.returned(memory, sm, now)
@@ -38,15 +41,6 @@ def returned(memory: Memory, sm: int, now: int) -> int:
     return found >> LEVEL_BITS
 
 
+@stands_for(ports.reach, when.REACH)
 def reach(memory: Memory, sm: int) -> int:
     return memory.sms[sm, sms.LEVEL]
-
-
-KEPT: Mapping[Function, Function] = {
-    heap.give_back_from: give_back_from,
-    heap.note_level: note_level,
-    heap.level_of: level_of,
-    ports.returned: returned,
-    ports.reach: reach,
-}
-"""What takes the place of what in a run that asks."""

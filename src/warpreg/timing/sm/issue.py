@@ -6,12 +6,15 @@ from typing import Any
 
 from warpreg.designs.interface.plan import GO
 from warpreg.gpu import pipes, scheduling
+from warpreg.jit.noinline import out_of_line
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after, round_from
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op, wake_at
+from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.rows import account_of, block_at, scheduler_at, warp_at, warp_of
 from warpreg.timing.core.state import Core
@@ -20,6 +23,7 @@ from warpreg.timing.sm.wakeup import know_eligible, slowest, take_from_ready, wa
 from warpreg.timing.sm.writeback import end_warp
 
 
+@port("a recording")
 def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     """One turn of a scheduler: issue from the selected warp, and account for all ready warps.
 
@@ -121,6 +125,7 @@ def _may_follow(
     return token == GO
 
 
+@port("its twin out of line, or a recording")
 def issue_head(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
 ) -> None:
@@ -162,6 +167,10 @@ def issue_head(
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[c.rows[warp, warps.BLOCK], blocks.OWN]
 
 
+stands_for(issue_head, when.LARGE_HOOKS)(out_of_line(issue_head))
+
+
+@port("hooks that ask for addresses of lanes")
 def record_words(c: Core, access: int) -> int:
     """Length in words of the access record at ``access``."""
     head = c.slab[access]
@@ -236,6 +245,7 @@ def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[block, blocks.OWN]
 
 
+@port("control codes")
 def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     """The result cells of an instruction enter the scoreboard."""
     words = c.machine[machine.WORDS]

@@ -8,16 +8,26 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.jit.noinline import noinline
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.bitset import lowest
 from warpreg.timing.core.columns import blocks, causes, code, collectors, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import NONE, CollectorRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.operand_word import op_of
+from warpreg.timing.core.port import port, stands_for, wraps
 from warpreg.timing.core.rows import number_of, scheduler_at, slot_of, warp_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters
-from warpreg.timing.sm import owned_collectors, stall_account
+from warpreg.timing.sm import (
+    issue,
+    load_store_unit,
+    operand_collector,
+    owned_collectors,
+    stall_account,
+    wakeup,
+    writeback,
+)
 from warpreg.timing.tracing.buffers import BEGIN, COUNT, END, IS, ROOM, SINCE
 from warpreg.timing.tracing.rows import CYCLE, KIND, PC, SEQUENCE, SLOT, SM, UNIT, VALUE, Kind
 
@@ -26,6 +36,7 @@ RESULT, WRITE, EXTRA, DONE = int(Kind.RESULT), int(Kind.WRITE), int(Kind.EXTRA),
 STATE, COUNTED, RESOURCE = int(Kind.STATE), int(Kind.COUNTED), int(Kind.RESOURCE)
 
 
+@port("sums of waits")
 @noinline
 def append(c: Any, kind: int, sm: int, slot: int, unit: int, pc: int, sequence: int, value: int, now: int) -> None:
     """Append a row; beyond the room, rows are only counted."""
@@ -74,6 +85,7 @@ def core_issue_head(
 ) -> None: ...
 
 
+@wraps(issue.issue_head, core_issue_head, when.RECORDED)
 def issue_head(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
 ) -> None:
@@ -86,6 +98,7 @@ def issue_head(
 def core_take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None: ...
 
 
+@wraps(operand_collector.take_collector, core_take_collector, when.EVENTS)
 def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None:
     note(c, ENTER, sm, op, collector, 0, now)
     core_take_collector(c, d, sm, collector, op, now)
@@ -94,6 +107,7 @@ def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: i
 def core_is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None: ...
 
 
+@wraps(operand_collector.is_there, core_is_there, when.EVENTS)
 def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
     op = c.rows[row, collectors.HELD]
     bank = c.rows[row, collectors.WORD + k] & operand_word.SAYS_BANK
@@ -102,6 +116,7 @@ def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
     core_is_there(c, row, k, now, after)
 
 
+@port("the hook plan_reads")
 def served(c: Core, op: OpRow, k: int, bank: int) -> int:
     """The source operands that the grant of the k-th source serves: those that name its register."""
     pc = c.rows[op, ops.PC]
@@ -112,6 +127,7 @@ def served(c: Core, op: OpRow, k: int, bank: int) -> int:
     return found
 
 
+@stands_for(served, when.RECORDED & when.PLANS_SOURCES)
 def served_as_planned(c: Core, op: OpRow, k: int, bank: int) -> int:
     """In place of `served` where a design plans sources: some of those may be elsewhere."""
     pc = c.rows[op, ops.PC]
@@ -127,6 +143,7 @@ def served_as_planned(c: Core, op: OpRow, k: int, bank: int) -> int:
 def core_begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None: ...
 
 
+@wraps(load_store_unit.begin, core_begin, when.EVENTS)
 def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     pc: Pc = c.rows[op, ops.PC]
     note(c, DISPATCH, sm, op, c.code[pc, code.PIPE], 0, now)
@@ -136,6 +153,7 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
 def core_process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None: ...
 
 
+@wraps(writeback.process_results, core_process_results, when.EVENTS)
 def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     note(c, RESULT, sm, op, 0, 0, now)
     core_process_results(c, d, sm, op, now)
@@ -144,6 +162,7 @@ def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 def core_serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None: ...
 
 
+@wraps(writeback.serve_write, core_serve_write, when.EVENTS)
 def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
     op = op_of(word)
     if c.rows[op, ops.PC] != ops.EXTRA:
@@ -156,6 +175,7 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
 def core_finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None: ...
 
 
+@wraps(writeback.finish, core_finish, when.EVENTS)
 def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     note(c, DONE, sm, op, 0, 0, now)
     core_finish(c, d, sm, op, now)
@@ -172,6 +192,7 @@ def enters(c: Core, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
 def core_set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None: ...
 
 
+@wraps(wakeup.set_cause, core_set_cause, when.RECORDED)
 def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None:
     core_set_cause(c, row, position, warp, cause, now)
     if cause != causes.READY:
@@ -183,6 +204,7 @@ def core_blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int
     return 0
 
 
+@wraps(stall_account.blocked_warps, core_blocked_warps, when.RECORDED)
 @noinline
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
     blocked = core_blocked_warps(c, sm, scheduler, cycles, now)
@@ -194,11 +216,13 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
     return blocked
 
 
+@port("collectors of warps")
 def blocking_cause(c: Core, sm: SmRow, scheduler: int, warp: WarpRow, now: int) -> Cause:
     """The cause of a blocked warp."""
     return stall_account.blocking_cause(c, sm, scheduler_at(c, sm, scheduler), c.rows[warp, warps.WANTED], now)
 
 
+@stands_for(blocking_cause, when.RECORDED & when.OWNED)
 def owned_blocking_cause(c: Core, sm: SmRow, scheduler: int, warp: WarpRow, now: int) -> Cause:
     """In place of `blocking_cause` where warps own collectors."""
     return owned_collectors.blocking_cause(c, sm, warp, now)
@@ -208,6 +232,7 @@ def core_take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool
     return False
 
 
+@wraps(issue.take_turn, core_take_turn, when.RECORDED)
 def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     row = scheduler_at(c, sm, scheduler)
     able = c.rows[row, schedulers.READY]
@@ -233,6 +258,7 @@ def core_settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     return 0
 
 
+@wraps(adapters.settle, core_settle, when.EVENTS)
 @noinline
 def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     ready = core_settle(c, d, sm, now)

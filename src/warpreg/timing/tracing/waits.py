@@ -6,34 +6,26 @@ belongs to the next one that issues from the slot, if there is one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.plan import Plan
-from warpreg.jit.natives import Function
 from warpreg.jit.noinline import noinline
 from warpreg.jit.records import record_type
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core.columns import causes, machine
 from warpreg.timing.core.columns.typed import NONE, array_of
+from warpreg.timing.core.conditions import Recording
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
-from warpreg.timing.sm import issue, stall_account, wakeup
 from warpreg.timing.tracing import recording
-from warpreg.timing.tracing.around import recording_core
 from warpreg.timing.tracing.buffers import END, IS, SINCE
 from warpreg.timing.tracing.rows import Kind
 
 PC, CYCLE = range(2)
 """Columns of ``latest``: the instruction that issued last from a slot, and when."""
-STATES: tuple[Function, ...] = (
-    issue.issue_head,
-    issue.take_turn,
-    wakeup.set_cause,
-    stall_account.blocked_warps,
-)
-"""The functions of the core around which issues and causes are known."""
 STATE = int(Kind.STATE)
 
 WaitCore = record_type("WaitCore", (*Core._fields, "place", "lasting", "latest", "pending", "by_pc"))
@@ -42,6 +34,7 @@ and ``pending`` int64[slots, causes], the waits since; ``by_pc`` int64[instructi
 """
 
 
+@stands_for(recording.append, when.WAITS)
 @noinline
 def add(c: Any, kind: int, sm: int, slot: int, unit: int, pc: int, sequence: int, value: int, now: int) -> None:
     """In place of `recording.append`: an issue, or the end of a cause ``unit`` that has lasted ``sequence`` cycles."""
@@ -62,13 +55,10 @@ def add(c: Any, kind: int, sm: int, slot: int, unit: int, pc: int, sequence: int
 class WaitRecorder:
     """The waits of one launch."""
 
+    recording: Recording = "waits"
+
     def __init__(self) -> None:
         self._by_pc: NDArray[np.int64] | None = None
-
-    def around(self, replaced: Mapping[Function, Function]) -> dict[Function, Function]:
-        """What to replace in a core, besides what is ``replaced`` already."""
-        append: Any = recording.append
-        return {**recording_core(replaced, STATES), append: add}
 
     def prepared(self, core: Core, plan: Plan) -> Any:
         """The core with arrays for the sums."""
