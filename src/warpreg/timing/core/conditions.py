@@ -132,13 +132,15 @@ TABLES = When("the design has tables", lambda given: given.has_tables)
 PLANS_SOURCES = hook("plan_reads").called("the design plans sources")
 SEES_ALL_READS = (PLANS_SOURCES | hook("collected")).called("the design plans sources or defines collected")
 MAY_MERGE = (PLANS_SOURCES & hook("collected")).called("the design plans sources and defines collected")
-PLANS_RESULTS = (hook("plan_write") | hook("produced")).called("the design plans results", "it plans no results")
+PLANS_RESULTS = (hook("plan_write") | hook("produced")).called(
+    "the design plans results", "the design plans no results"
+)
 BOTH_WRITE = hook("plan_write") & hook("produced")
 PLANS_TWICE = (BOTH_WRITE & When("", lambda given: given.plans_when_produced)).called(
     "plan_write and produced both plan results"
 )
 TOLD_ONLY = (BOTH_WRITE & When("", lambda given: not given.plans_when_produced)).called(
-    "produced follows plan_write and plans nothing", "it plans results or is alone"
+    "produced follows plan_write and plans nothing", "produced may plan results"
 )
 OWNED = When(
     "warps own collectors",

@@ -51,14 +51,20 @@ def explained(given: Given, hooks: Mapping[str, FunctionType]) -> list[Row]:
     """The ports that a core reaches, in the order of a cycle."""
     replaced = with_hooks(given, hooks)
     found: list[Row] = []
+    for stage, reached in by_stage(replaced):
+        if reached in port.PORTS:
+            last = runs(reached, replaced)
+            found.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
+    return found
+
+
+def by_stage(replaced: Mapping[Function, Function]) -> Iterator[tuple[str, Function]]:
+    """The functions of a core, each with the stage that reaches it first."""
     seen: set[Function] = set()
     for stage, begins in STAGES:
         for function in begins:
             for reached in walked(function, replaced, seen):
-                if reached in port.PORTS:
-                    last = runs(reached, replaced)
-                    found.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
-    return found
+                yield stage, reached
 
 
 def with_hooks(given: Given, hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
@@ -118,9 +124,13 @@ def short(function: Any) -> str:
 def file_line(function: Any) -> str:
     """``file:line`` of the ``def``, from the package on if it is there."""
     found = authors_of_hook(function)[0] if is_hook(function) else function
-    file, _, line = place(found.__code__).rpartition(":")
-    path = Path(file)
-    return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}"
+    return f"{module_path(found)}:{place(found.__code__).rpartition(':')[2]}"
+
+
+def module_path(function: Function) -> str:
+    """The file of a function, from the package on if it is there."""
+    path = Path(function.__code__.co_filename)
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _why(reached: Function, given: Given, hooks: Mapping[str, Any]) -> str:
