@@ -52,26 +52,38 @@ QUEUE = 64
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
-    ``main`` levels, tables by their row in a `Plan`, the registers that a warp holds, and the pipeline stages that it
-    adds.
-    """
+    """A design in a run of a kernel."""
 
     program: Program
+    """The program table, with the hints of the design."""
     hooks: Mapping[str, FunctionType] = field(default_factory=dict)
+    """The hooks that it defines, by name."""
     state: tuple[Any, ...] = ()
+    """Its initial state."""
     name: str = "mrf"
+    """Its name, for messages."""
     levels: int = 1
+    """The number of its levels."""
     main: int = 1
+    """The levels of the main register file, a bit each."""
     events: int = 0
+    """The number of events that it counts."""
     resources: int = 0
+    """The number of quantities that it sets with `level`."""
     widths: bool = False
+    """Whether hooks ask for the widths of results."""
     lanes: bool = False
+    """Whether hooks ask for the addresses of lanes."""
     banks: Banks = UNSLICED
+    """Slices and row addresses of the banks."""
     tables: Mapping[int, Table] = field(default_factory=dict)
+    """Tables by their row in a `Plan`."""
     collectors: Collectors | None = None
+    """The collectors of a warp slot, None for those of the machine."""
     registers: int = NO_LIMIT
+    """The registers that a warp holds."""
     stages: int = 0
+    """The pipeline stages that it adds."""
 
     @property
     def in_step(self) -> bool:

@@ -31,27 +31,38 @@ Entry = Callable[..., int]
 class Designs(NamedTuple):
     """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
-    What differs most between designs comes last: see `warpreg.jit.sealed`.
-
-    The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
-    the results of instructions under way.  ``tables``
-    int64[tables, 4] and ``free_ports`` int64[SMs, banks] as in `warpreg.timing.hooks.table_access`.
+    The arrays from ``sources`` to ``queued`` are those of the ``plan``.  What differs most between designs comes last:
+    see `warpreg.jit.sealed`.
     """
 
     plan: Plan
+    """What a hook may set."""
     sources: NDArray[Any]
+    """Its sources."""
     results: NDArray[Any]
+    """Its results."""
     extras: NDArray[Any]
+    """Its extra accesses."""
     woken: NDArray[Any]
+    """Tokens that it wakes."""
     asked: NDArray[Any]
+    """Accesses of tables that it asks for."""
     completed: NDArray[Any]
+    """Held loads that it completes."""
     queued: NDArray[Any]
+    """How many there are of these."""
     kept: NDArray[Any]
+    """int32[operations, results, 2, columns]: what is planned of the results of instructions under way."""
     tables: NDArray[Any]
+    """int64[tables, 4], as in `warpreg.timing.hooks.table_access`."""
     free_ports: NDArray[Any]
+    """int64[SMs, banks], as in `warpreg.timing.hooks.table_access`."""
     program: Program
+    """The program table."""
     state: Any
+    """State of the designs."""
     resets: Any
+    """What sets the rows of a warp to their first values."""
 
 
 NO_DESIGN = Designs._make(0 for _ in Designs._fields)

@@ -24,15 +24,7 @@ SHARED = tuple(map(int, (clock.LOADED_BLOCKS, clock.FIRST_LOADED, clock.TOTAL_BL
 """Columns of the clock that are set between two calls of the core, for all threads."""
 LATEST = tuple(map(int, (clock.LAST_PROGRESS, clock.LAST_LEFT)))
 """Columns whose value of a run is the largest of all threads."""
-SUMMED = tuple(
-    map(
-        int,
-        (
-            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.LATCH_CYCLES,
-            clock.SHARED_READS, clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
-        ),
-    )
-)  # fmt: skip
+SUMMED = (int(clock.ENDED_BLOCKS), int(clock.STEPS_TAKEN), *range(clock.FIRST_COUNTER, clock.AFTER_SUMS))
 """Columns whose value of a run is the sum over all threads."""
 FIRST_TO_TELL = (OVERFLOWED, STUCK, NEEDS_ROOM, NEEDS_BLOCKS, DONE)
 """Of the reasons of several threads to stop, the one that counts."""

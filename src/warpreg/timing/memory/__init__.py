@@ -26,14 +26,18 @@ from warpreg.timing.memory.layout import Memory
 
 
 class Functions(NamedTuple):
-    """Interface of a memory model to an SM; signatures as in docs/reference/timing.md."""
+    """Interface of a memory model to an SM; signatures as in docs/reference/timing.md.  What each does stands at the
+    port of its name (`warpreg.timing.core.ports`).
+    """
 
     accepts: Callable[..., Any]
     joins: Callable[..., Any]
     expect: Callable[..., Any]
     send: Callable[..., Any]
     advance: Callable[..., Any]
+    """Advance all by a cycle, for callers that step memory themselves."""
     next_event: Callable[..., Any]
+    """The earliest cycle in which `advance` is due."""
     next_return: Callable[..., Any]
     returned: Callable[..., Any]
     retry: Callable[..., Any]

@@ -164,4 +164,4 @@ def _unlink(c: Core, sm: SmRow, bank: int, row: BankRow, before: int, asked: int
 def _count_waits(c: Core, sm: SmRow) -> None:
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)

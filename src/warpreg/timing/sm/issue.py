@@ -131,7 +131,7 @@ def issue_head(
 ) -> None:
     """Issue the head of a warp to its pipe."""
     pc = c.rows[warp, warps.HEAD]
-    c.clock[clock.INSTRUCTIONS] += 1
+    c.clock[clock.WARP_INSTRUCTIONS] += 1
     c.clock[clock.LAST_PROGRESS] = now
     op = take_op(c, sm, warp, pc)
     c.rows[op, ops.SEQUENCE] = c.table[sm, sms.SEQ]

@@ -147,7 +147,7 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
                 can_go(c, sm, collector, c.rows[row, collectors.UNITS])
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)
 
 
 def oldest(c: Core, sm: SmRow, among: int) -> int:

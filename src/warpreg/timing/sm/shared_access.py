@@ -77,7 +77,7 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
             c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)
 
 
 def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: BankRow, now: int, after: int) -> int:

@@ -133,7 +133,7 @@ def arrive(c: Core, soonest: int, room: int) -> int:
     c.team[own, team.ENDED] = c.clock[clock.ENDED_BLOCKS]
     c.team[own, team.PROGRESS] = c.clock[clock.LAST_PROGRESS]
     c.team[own, team.SOONEST] = soonest
-    c.team[own, team.ISSUED] = c.clock[clock.INSTRUCTIONS]
+    c.team[own, team.ISSUED] = c.clock[clock.WARP_INSTRUCTIONS]
     c.team[own, team.ROOM] = room
     if members == 1:
         return DONE

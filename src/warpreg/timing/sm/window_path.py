@@ -189,7 +189,7 @@ def _allocate(c: Core, d: Any, sm: SmRow, row: SchedulerRow, group: GroupRow, pc
     while not _fits(c, sm, place, at + 1, now):
         at += 1
     _reserve(c, sm, place, at + 1, now)
-    c.clock[clock.BANK_WAITS] += at - enters - 1
+    c.clock[clock.BANK_CONFLICTS] += at - enters - 1
     c.rows[row, schedulers.ALLOCATED] = at
     c.rows[row, schedulers.ISSUES_FROM] = enters
     units = c.rows[op, ops.UNITS]

@@ -131,7 +131,7 @@ def write_or_join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int
         leave_scoreboard(c, sm, op, index, 1, now)
         return
     if c.table[sm, sms.WRITE_BANKS] & own == 0:
-        c.clock[clock.WRITE_WAITS] += 1
+        c.clock[clock.WRITE_CONFLICTS] += 1
     queue_write(c, sm, bank, op, index)
 
 
@@ -146,7 +146,7 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     else:
         last = c.rows[row, banks.WRITES_TAIL]
         c.rows[op_of(last), ops.LINK + (last & operand_word.WORD_MASK)] = word
-        c.clock[clock.WRITE_WAITS] += 1
+        c.clock[clock.WRITE_CONFLICTS] += 1
     c.rows[row, banks.WRITES_TAIL] = word
 
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from warpreg.gpu.pipes import PIPES
 from warpreg.timing.core.columns.typed import Clock, Column, OpRow
+from warpreg.timing.core.counters import NAMES
 
 _Word = Column[Clock, int]
+FIRST_COUNTER = 14
+AFTER_COUNTERS = FIRST_COUNTER + len(NAMES)
+
+
+def _counter(name: str) -> Column[Clock, int]:
+    """A counter of `warpreg.timing.core.counters`."""
+    return _Word(FIRST_COUNTER + NAMES.index(name))
+
 
 UNTIL = _Word(0)  # SMs may be stepped up to this cycle, exclusive
 NEXT_BLOCK = _Word(1)  # thread block that is dispatched next; a later one may be if other threads dispatch too
@@ -20,27 +29,29 @@ LEAST_OPS = _Word(9)  # operations that one step of an SM may allocate
 STEPS_TAKEN = _Word(10)
 STARTS = _Word(11)  # index in ``Core.slab`` of the starts of paths and records of each loaded warp
 OVERFLOW = _Word(12)  # what hooks did wrong: 1, more than the buffers hold; -1 - load: that load is not held
-INSTRUCTIONS = _Word(13)
-BANK_WAITS = _Word(14)  # banks with a read that was not granted, summed over steps
-WRITE_WAITS = _Word(15)  # writes that found other writes in the queue of their bank
-COLLECTED = _Word(16)  # instructions without memory access that left their collector
-COLLECT_CYCLES = _Word(17)  # cycles that they spent in it
-COLLECTED_MEMORY = _Word(18)  # instructions with a memory access that left their collector
-COLLECT_CYCLES_MEMORY = _Word(19)
-TRANSACTIONS = _Word(20)
-MEMORY_LOADS = _Word(21)
-MEMORY_LOAD_CYCLES = _Word(22)
-LAST_LEFT = _Word(23)  # last cycle in which a thread block left
-LATCH_CYCLES = _Word(24)  # cycles from the issue of instructions that left their collector to their entry into it
-FRESH_OP = Column[Clock, OpRow](25)  # first operation that was never used
-SHARED_READS = _Word(26)  # words read together with another one of their instruction
-SHARED_ACROSS = _Word(27)  # words read together with one of another instruction
-DISPATCHED = _Word(28)  # + pipe: instructions dispatched
-WAITED = _Word(28 + len(PIPES))  # + level of memory: cycles in which warps waited for it, in a run that asks
-MEMBER = _Word(31 + len(PIPES))  # number of its thread; 0 is the leader
-MEMBERS = _Word(32 + len(PIPES))  # threads
-MEETINGS = _Word(33 + len(PIPES))  # meetings of the threads since they were started
-REST = _Word(34 + len(PIPES))  # first turn of its other SMs; NONE while no thread waits for turns
-REFUSED = _Word(35 + len(PIPES))  # times that ``admit`` has refused since REFUSED_SINCE
-REFUSED_SINCE = _Word(36 + len(PIPES))  # last cycle in which an instruction had issued before it did
-COUNT = 37 + len(PIPES)
+LAST_LEFT = _Word(13)  # last cycle in which a thread block left
+WARP_INSTRUCTIONS = _counter("warp_instructions")
+BANK_CONFLICTS = _counter("bank_conflicts")
+WRITE_CONFLICTS = _counter("write_conflicts")
+COLLECTED = _counter("collected")
+COLLECT_CYCLES = _counter("collect_cycles")
+COLLECTED_MEMORY = _counter("collected_memory")
+COLLECT_CYCLES_MEMORY = _counter("collect_cycles_memory")
+LATCH_CYCLES = _counter("latch_cycles")
+TRANSACTIONS = _counter("transactions")
+MEMORY_LOADS = _counter("memory_loads")
+MEMORY_LOAD_CYCLES = _counter("memory_load_cycles")
+SHARED_READS = _counter("shared_reads")
+SHARED_ACROSS = _counter("shared_across")
+DISPATCHED = _Word(AFTER_COUNTERS)  # + pipe: instructions dispatched
+WAITED = _Word(AFTER_COUNTERS + len(PIPES))  # + level of memory: cycles in which warps waited for it, if a run asks
+AFTER_SUMS = AFTER_COUNTERS + len(PIPES) + 3
+"""Columns from FIRST_COUNTER on, before this one, are summed over threads."""
+MEMBER = _Word(AFTER_SUMS)  # number of its thread; 0 is the leader
+MEMBERS = _Word(AFTER_SUMS + 1)  # threads
+MEETINGS = _Word(AFTER_SUMS + 2)  # meetings of the threads since they were started
+REST = _Word(AFTER_SUMS + 3)  # first turn of its other SMs; NONE while no thread waits for turns
+REFUSED = _Word(AFTER_SUMS + 4)  # times that ``admit`` has refused since REFUSED_SINCE
+REFUSED_SINCE = _Word(AFTER_SUMS + 5)  # last cycle in which an instruction had issued before it did
+FRESH_OP = Column[Clock, OpRow](AFTER_SUMS + 6)  # first operation that was never used
+COUNT = AFTER_SUMS + 7
