@@ -39,7 +39,7 @@ from warpreg.timing.sm import (
     owned_collectors,
     stall_account,
 )
-from warpreg.timing.tracing import recording
+from warpreg.timing.tracing import event_writers
 
 PLAIN = Given("banks", "fixed")
 UNUSED: dict[Function, str] = {
@@ -198,8 +198,8 @@ def test_a_design_that_the_machine_cannot_have_is_refused() -> None:
 def test_what_is_recorded_is_around_what_stands_for_the_port() -> None:
     """With collectors of warps: the recording calls a twin of their function, not of the machine's."""
     replaced = port.replacements(replace(PLAIN, collectors=Collectors(), recording="events"))
-    inner = replaced[recording.core_blocked_warps]
-    assert replaced[stall_account.blocked_warps] is recording.blocked_warps
+    inner = replaced[event_writers.core_blocked_warps]
+    assert replaced[stall_account.blocked_warps] is event_writers.blocked_warps
     assert inner.__code__ is owned_collectors.blocked_warps.__code__
     assert inner is not owned_collectors.blocked_warps
 

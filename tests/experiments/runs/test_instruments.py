@@ -18,7 +18,7 @@ from warpreg.designs.loading.composition import compose
 from warpreg.experiments.papers.bow import instruction_times
 from warpreg.experiments.runs import reuse_ages
 from warpreg.experiments.runs.by_instruction import instrumented
-from warpreg.timing.launch.recording import RECORDER
+from warpreg.timing.launch.schedule_recording import RECORDER
 from warpreg.timing.tracing.recorder import Recorder
 
 TIMES, AGES, SCHEDULE = (load(Path(file)) for file in (instruction_times.__file__, reuse_ages.__file__, RECORDER))

@@ -22,9 +22,9 @@ from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import Waiting, endless, no_progress
-from warpreg.timing.launch.held_loads import held_loads, never_completed
 from warpreg.timing.launch.load_blocks import Gathered, more_blocks
 from warpreg.timing.launch.threads import Threads
+from warpreg.timing.launch.unfinished_loads import held_loads, never_completed
 
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
@@ -69,7 +69,7 @@ class Engine:
         core.machine[machine.EVERY_CYCLE] = every_cycle
         core.machine[machine.IN_STEP] = outside.behaviour.in_step
         if outside.has_design:
-            core.clock[clock.LEAST_OPS] += ROOM_FOR_HOOKS
+            core.clock[clock.MIN_OPS] += ROOM_FOR_HOOKS
         core = outside.prepared(core)
         self._threads = Threads(core, outside.threads, sm_count if busy is None else min(busy, sm_count))
         if outside.has_design:

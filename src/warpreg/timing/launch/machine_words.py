@@ -16,7 +16,7 @@ from warpreg.timing.core.columns.typed import SET_SIZE, Words
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.kernel_table import own_banks
 
-LEAST_WHEEL = 128
+MIN_WHEEL = 128
 
 
 def machine_words(
@@ -84,7 +84,7 @@ def wheel_size(gpu: Machine, added_stages: int = 0) -> int:
     longest = (
         max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles + added_stages
     )
-    return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
+    return max(MIN_WHEEL, 1 << (longest + 2).bit_length())
 
 
 def copies(gpu: Machine, private: bool) -> int:

@@ -95,7 +95,7 @@ def simulate(
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedLaunch:
     """One timed launch: the final state of its core and its design."""
 
     launch: RecordedLaunch
@@ -134,7 +134,7 @@ def timed(
     threads: int | None = None,
     clocked: bool = False,
     recorder: Records | None = None,
-) -> Timed:
+) -> TimedLaunch:
     """Time one launch; parameters as in `simulate`.
 
     ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``clocked`` as
@@ -175,7 +175,7 @@ def timed(
     engine.run()
     if between is not None:
         between.end(outside.system)
-    return Timed(launch, machine, chosen, engine, outside, visits, place)
+    return TimedLaunch(launch, machine, chosen, engine, outside, visits, place)
 
 
 def _threads(
@@ -202,7 +202,7 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
         )
 
 
-def _result(run: Timed, cold: bool) -> TimingResult:
+def _result(run: TimedLaunch, cold: bool) -> TimingResult:
     """The result; its buffers return to the pool, but for those of a second level that the next launch starts with."""
     found, core = run.result, run.engine.core
     keep([array_of(core.table), core.wheel, *memory.buffers(run.outside.system, cold)])

@@ -109,7 +109,7 @@ class Threads:
         """Give threads that need it at least twice as many further operations as all have."""
         before = len(ops_of(self.core).rows)
         used = max(end for _, end in self.operations)
-        least = int(self.core.clock[clock.LEAST_OPS])
+        least = int(self.core.clock[clock.MIN_OPS])
         needy = [member for member, one in enumerate(self.cores) if one.clock[clock.FREE_OPS] < least]
         more = 2 * max(before, least)
         self.core = more_rows(self.core, more * len(needy), before if len(self.cores) > 1 else used)

@@ -73,7 +73,7 @@ def _first_return(memory: Memory, sm: int) -> int:
 
 @port("a run that asks how far accesses go")
 def give_back_from(memory: Memory, sm: int, time: int, ticket: int, level: int) -> None:
-    """`give_back`; ``level`` of memory has answered, which is kept only in a run that asks (`reach`)."""
+    """`give_back`; ``level`` of memory has answered, which is kept only in a run that asks (`answering_level`)."""
     give_back(memory, sm, time, ticket)
 
 

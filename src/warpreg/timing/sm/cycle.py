@@ -103,7 +103,7 @@ def _place(c: Core, d: Any, sm: SmRow) -> int:
     if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS]:
         if c.clock[clock.NEXT_BLOCK] == c.clock[clock.LOADED_BLOCKS]:
             return NEEDS_BLOCKS
-        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+        if c.clock[clock.FREE_OPS] < c.clock[clock.MIN_OPS]:
             return NEEDS_ROOM
         now = c.table[sm, sms.TAKES_BLOCK_AT]
         place(c, d, sm, now)
@@ -124,7 +124,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
         now = min(c.table[sm, sms.DUE], back)
         if now >= c.clock[clock.UNTIL]:
             return DONE
-        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+        if c.clock[clock.FREE_OPS] < c.clock[clock.MIN_OPS]:
             return NEEDS_ROOM
         if team.others_are_first(c, sm, now):
             c.turns[sm] = team.turn_of(sm, now)

@@ -24,7 +24,7 @@ from warpreg.replay.capacity import RecordedLaunch
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
-from warpreg.timing.launch.simulate import Timed, timed
+from warpreg.timing.launch.simulate import TimedLaunch, timed
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
@@ -84,7 +84,7 @@ def recorded_schedule(
     return replace(found, chosen=chosen).result, Schedule(file)
 
 
-def _recorded(run: Timed, slot: Slot | None) -> tuple[NDArray[np.uint32], int]:
+def _recorded(run: TimedLaunch, slot: Slot | None) -> tuple[NDArray[np.uint32], int]:
     """The words of a recording, and how many there are, also beyond its capacity."""
     state = getattr(run.outside.state, field_of(RECORDER.stem)) if slot else run.outside.state
     return state.words, int(state.place[COUNT])

@@ -20,7 +20,7 @@ from warpreg.timing.core.columns.typed import NONE, array_of
 from warpreg.timing.core.conditions import Recording
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
-from warpreg.timing.tracing import recording
+from warpreg.timing.tracing import event_writers
 from warpreg.timing.tracing.buffers import END, IS, SINCE
 from warpreg.timing.tracing.rows import Kind
 
@@ -34,10 +34,10 @@ and ``pending`` int64[slots, causes], the waits since; ``by_pc`` int64[instructi
 """
 
 
-@stands_for(recording.append, when.WAITS)
+@stands_for(event_writers.append, when.WAITS)
 @noinline
 def add(c: Any, kind: int, sm: int, slot: int, unit: int, pc: int, sequence: int, value: int, now: int) -> None:
-    """In place of `recording.append`: an issue, or the end of a cause ``unit`` that has lasted ``sequence`` cycles."""
+    """In place of `event_writers.append`: an issue, or the end of a cause ``unit`` after ``sequence`` cycles."""
     row = sm * c.machine[machine.SLOTS] + slot
     if kind == STATE:
         if now < c.latest[row, CYCLE]:

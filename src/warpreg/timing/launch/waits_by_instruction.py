@@ -17,7 +17,7 @@ from warpreg.timing.core.columns import causes
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed
 from warpreg.timing.memory.between_launches import Between
-from warpreg.timing.tracing.waits import WaitRecorder
+from warpreg.timing.tracing.wait_recorder import WaitRecorder
 
 
 def waits_by_pc(
