@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import FunctionType
 
+from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.jit.natives import Function
 from warpreg.timing.core.conditions import Given
 from warpreg.timing.launch.explained import walked, with_hooks
 from warpreg.timing.launch.variants import given_of_design

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.timing.cores import cores, reached_by_some
 
+from piecewise_numba.natives import Function
 from warpreg import gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.banks import Banks, Collectors
@@ -20,7 +21,6 @@ from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu.memory import MODELS
 from warpreg.gpu.units import WINDOW
 from warpreg.ir.errors import UnknownNameError
-from warpreg.jit.natives import Function
 from warpreg.timing import hooks, sm
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port, ports
@@ -181,7 +181,7 @@ def test_stages_come_in_the_order_of_a_cycle() -> None:
 def test_hooks_are_shown_where_their_author_wrote_them() -> None:
     found = rows("gtx480", "rfc")["adapters.plan_reads"]
     assert (found.function, found.why) == ("rfc.plan_reads", "the design defines plan_reads")
-    assert found.place.startswith("designs/rfc.py:")
+    assert found.place.startswith("designs/caches/rfc.py:")
 
 
 def test_control_codes_take_the_place_of_the_scoreboard() -> None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from warpreg.jit.natives import Function
-from warpreg.jit.twin import twin
+from piecewise_numba.natives import Function
+from piecewise_numba.twin import twin
 from warpreg.timing.core.conditions import Given, When
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import (
     BANK,
     CYCLES,
@@ -30,7 +31,6 @@ from warpreg.designs.interface.plan import (
 )
 from warpreg.designs.interface.state import reset_rows
 from warpreg.designs.interface.thread_blocks import NO_BLOCK, take_slot
-from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports

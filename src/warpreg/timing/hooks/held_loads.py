@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import COMPLETED, COMPLETED_CYCLES, COMPLETED_LOAD
-from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports

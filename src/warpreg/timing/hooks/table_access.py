@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.bits import remainder
 from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
-from warpreg.jit.bits import remainder
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, ops

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
 from warpreg.designs.checking.running import Limits, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.accounts import unplanned
@@ -33,7 +34,6 @@ from warpreg.designs.interface.thread_blocks import with_slots
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.core.columns import code
 from warpreg.timing.core.columns.typed import array_of

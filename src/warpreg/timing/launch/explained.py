@@ -14,9 +14,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import warpreg
+from piecewise_numba.dependencies import is_library
+from piecewise_numba.natives import Function, native_of
 from warpreg.designs.interface.hooks import authors_of_hook, is_hook, place
-from warpreg.jit.dependencies import is_library
-from warpreg.jit.natives import Function, native_of
 from warpreg.timing.core import port, ports
 from warpreg.timing.core.conditions import Given
 from warpreg.timing.sm import block_dispatch, cycle, issue, load_store_unit, wakeup, writeback

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
+from piecewise_numba.rebuild import calls_out_of_line
 from warpreg.designs.checking.running import called_from, has_checks
 from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.hooks import authors_of_hook
@@ -19,7 +20,6 @@ from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.fetch import banks_of, with_collectors
 from warpreg.gpu import Machine
-from warpreg.jit.rebuild import calls_out_of_line
 from warpreg.timing import hooks as of_hooks
 from warpreg.timing import memory, sm, tracing
 from warpreg.timing.core.conditions import Given

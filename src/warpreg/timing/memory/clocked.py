@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.jit.natives import native
+from piecewise_numba.natives import native
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports, thread_intrinsics
 from warpreg.timing.core.port import wraps

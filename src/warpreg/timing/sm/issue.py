@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import out_of_line
 from warpreg.designs.interface.plan import GO
 from warpreg.gpu import pipes, scheduling
-from warpreg.jit.noinline import out_of_line
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.noinline import noinline
+from piecewise_numba.records import record_type
 from warpreg.designs.interface.plan import Plan
-from warpreg.jit.noinline import noinline
-from warpreg.jit.records import record_type
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core.columns import causes, machine
 from warpreg.timing.core.columns.typed import NONE, array_of
