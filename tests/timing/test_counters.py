@@ -23,7 +23,7 @@ MANY = 10
 def test_a_counter_is_a_word_of_the_clock_with_its_name(name: str) -> None:
     """It is summed over threads, and has a unit."""
     column = int(getattr(clock, name.upper()))
-    assert column == clock.FIRST_COUNTER + NAMES.index(name)
+    assert column == int(clock.FIRST_COUNTER) + NAMES.index(name)
     assert column in SUMMED
     assert UNITS[name]
 
@@ -41,11 +41,13 @@ def large_classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 
 def test_large_classes_describe_each_field_under_it() -> None:
-    """The interface of memory models excepted, whose functions are described at the ports of their names."""
+    """Columns are described in their declaration, the functions of a memory model at the ports of their names."""
     without = []
     for name, node in large_classes():
+        if node.name == "Functions" or any(ast.unparse(base) == "Columns" for base in node.bases):
+            continue
         for one, following in zip(node.body, [*node.body[1:], ast.Pass()], strict=True):
             described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-            if isinstance(one, ast.AnnAssign) and not described and node.name != "Functions":
+            if isinstance(one, ast.AnnAssign) and not described:
                 without.append(f"{name}.{ast.unparse(one.target)}")
     assert without == []

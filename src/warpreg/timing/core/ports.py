@@ -11,9 +11,11 @@ from typing import Any
 from warpreg.designs.interface.plan import GO
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word
-from warpreg.timing.core.columns import causes, code, machine, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.columns import Cause, causes, code, machine, warps
+from warpreg.timing.core.inflight import schedule
+from warpreg.timing.core.port import port, stands_for
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     NEVER,
     NONE,
     BlockRow,
@@ -25,9 +27,6 @@ from warpreg.timing.core.columns.typed import (
     UnitsRow,
     WarpRow,
 )
-from warpreg.timing.core.inflight import schedule
-from warpreg.timing.core.port import port, stands_for
-from warpreg.timing.core.state import Core
 
 
 @port("the memory model")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 from warpreg.timing.core.prefetch import HOST_LINE
+from warpreg.timing.core.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 
 FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
 """Words before the first row, which hold the machine."""

@@ -36,11 +36,11 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import blocks, clock, code, collectors, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.port import constant, placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.sm.wakeup import know_eligible, slowest
 from warpreg.timing.sm.writeback import queue_write
 

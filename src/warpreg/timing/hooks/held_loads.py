@@ -14,11 +14,11 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, code, ops, sms
-from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
 from warpreg.timing.core.inflight import schedule
 from warpreg.timing.core.port import placeholder, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, SmRow
 from warpreg.timing.hooks import adapters
 
 

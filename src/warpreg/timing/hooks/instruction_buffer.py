@@ -12,10 +12,10 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code, machine, ops, warps
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.port import placeholder, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.hooks.adapters import plan_of, record_base, record_stride, settle
 from warpreg.timing.sm.issue import record_words
 from warpreg.timing.sm.wakeup import needs_any_of

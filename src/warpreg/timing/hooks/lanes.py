@@ -12,9 +12,9 @@ from warpreg.designs.interface.plan import LANE_MASK, LANES_AT
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core.bitset import count
-from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import issue
 

@@ -13,11 +13,11 @@ from warpreg.designs.interface.plan import KEEPS, MERGED, RECALLS, UNSET, Plan, 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, schedule, take_op
 from warpreg.timing.core.port import placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of, op_index
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.hooks import adapters
 
 

@@ -16,9 +16,9 @@ from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASK
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, ops
-from warpreg.timing.core.columns.typed import OpRow, SmRow
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, SmRow
 from warpreg.timing.hooks import adapters
 
 FIRST_BANK, BANKS, PORTS, STAGES = range(4)

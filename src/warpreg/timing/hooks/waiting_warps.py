@@ -12,13 +12,12 @@ from warpreg.designs.interface.plan import AFTER, Plan
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import causes, clock, code, ops, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, causes, clock, code, ops, warps
 from warpreg.timing.core.inflight import give_op, schedule, take_op
 from warpreg.timing.core.port import placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, SmRow, WarpRow
 from warpreg.timing.hooks import adapters
 
 

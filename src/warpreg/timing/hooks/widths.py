@@ -12,9 +12,9 @@ from typing import Any
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine, ops, warps
-from warpreg.timing.core.columns.typed import OpRow, Pc, WarpRow
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, Pc, WarpRow
 from warpreg.timing.hooks import adapters
 
 WORD_BYTES = 8

@@ -8,7 +8,7 @@ import numpy as np
 
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import PIPES
-from warpreg.timing.core import buffer_pool, inflight
+from warpreg.timing.core import buffer_pool, inflight, typed
 from warpreg.timing.core import whole_columns as whole
 from warpreg.timing.core.bitset import count
 from warpreg.timing.core.columns import (
@@ -27,15 +27,14 @@ from warpreg.timing.core.columns import (
     team,
     warps,
 )
-from warpreg.timing.core.columns import typed as columns
-from warpreg.timing.core.columns.typed import NEVER, NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.state import FRONT, Core
+from warpreg.timing.core.typed import NEVER, NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.feed.kernel_table import Table
 from warpreg.timing.launch.machine_words import machine_words
 from warpreg.timing.launch.shares import Shares, shared_groups, shared_units
 
-MachineWords = Words[columns.Machine]
+MachineWords = Words[typed.Machine]
 MIN_COLLECTOR_ROW, MIN_OP_ROW = 24, 40
 """Words per row, at least."""
 OPS_PER_WARP = 8

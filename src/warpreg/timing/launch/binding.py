@@ -36,10 +36,10 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing import memory
 from warpreg.timing.core.columns import code
-from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.conditions import Given, shares_accesses
 from warpreg.timing.core.port import HOOKS, replacements
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.core.whole_columns import ops_of
 from warpreg.timing.launch.compile import NO_DESIGN, CoreRecipe, Designs, Entry
 from warpreg.timing.launch.variants import called_hooks, given_of, waits_for_all

@@ -19,10 +19,10 @@ from warpreg.counting.diagnostics import author_line, authors_files, brief, chec
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
-from warpreg.timing.core.columns.machine import STRUCTURE
+from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.port import check, port
 from warpreg.timing.core.state import IN_FRONT
-from warpreg.timing.memory import layout
+from warpreg.timing.memory.columns import parameters
 from warpreg.timing.sm.cycle import run
 
 Entry = Callable[..., int]
@@ -113,7 +113,10 @@ class CoreRecipe:
         check(replaced)
         if self.mode == "compiled":
             c, memory = arguments[:2]
-            machine, system = _numbers(c.machine, STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
+            machine, system = (
+                _numbers(c.machine, machine_columns.STRUCTURE),
+                _numbers(memory.parameters, parameters.STRUCTURE),
+            )
             replaced[opened_core] = bare(widths(c), IN_FRONT, machine)
             replaced[opened_memory] = bare(widths(memory), (), system)
         try:

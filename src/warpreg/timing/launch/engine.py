@@ -12,9 +12,9 @@ from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
-from warpreg.timing.core.columns.typed import NEVER, WarpRow
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED
+from warpreg.timing.core.typed import NEVER, WarpRow
 from warpreg.timing.core.whole_columns import WholeColumns, sms_of, warps_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks

@@ -26,7 +26,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
-from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks

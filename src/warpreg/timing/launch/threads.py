@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, team
-from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, TeamRow, array_of
 from warpreg.timing.core.rows import op_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STOPPED, STUCK
+from warpreg.timing.core.typed import NEVER, OpRow, Row, TeamRow, array_of
 from warpreg.timing.core.whole_columns import WholeColumns, ops_of
 from warpreg.timing.launch.allocate import more_rows
 from warpreg.timing.sm.team import SHORTEST_WINDOW

@@ -9,9 +9,9 @@ import numpy as np
 
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, SmRow
 from warpreg.timing.core.rows import number_of, sm_rows
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, SmRow
 from warpreg.timing.core.whole_columns import warps_of
 from warpreg.timing.launch.deadlock import TOLD, NoProgressError, at, one_warp
 

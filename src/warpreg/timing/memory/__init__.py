@@ -15,9 +15,9 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import READ_ONLY_LOAD as READ_ONLY
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
-from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.conditions import Given
 from warpreg.timing.core.port import replacements
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, fixed
 from warpreg.timing.memory.arrays import buffers, members
 from warpreg.timing.memory.build import build, counters, for_machine

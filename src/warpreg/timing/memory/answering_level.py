@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import heap
 from warpreg.timing.memory.columns import nodes, sms
 from warpreg.timing.memory.layout import Memory

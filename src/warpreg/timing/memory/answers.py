@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import first_level
 from warpreg.timing.memory.columns import nodes, parameters, sms
 from warpreg.timing.memory.heap import next_return as next_in_heap

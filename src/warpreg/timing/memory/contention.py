@@ -10,8 +10,8 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_of_memory, next_planned, take
 from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms

@@ -12,9 +12,9 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import LOCAL_BASE
-from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, sms
 from warpreg.timing.memory.heap import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory.columns import counts, parameters, sms
 from warpreg.timing.memory.heap import OFF_CHIP, give_back_from, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory

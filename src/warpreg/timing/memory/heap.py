@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array
 from warpreg.timing.core.port import port, stands_for
+from warpreg.timing.core.typed import NEVER, NONE, Array
 from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sms
 from warpreg.timing.memory.layout import Memory
 

@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warpreg.gpu.memory import MODELS, SPREADS, WRITES
-from warpreg.timing.core.columns.typed import Array, Words
-from warpreg.timing.memory.columns.cache_lines import CacheLines
-from warpreg.timing.memory.columns.cache_sets import CacheSets
-from warpreg.timing.memory.columns.channels import Channels
-from warpreg.timing.memory.columns.counts import Counts
-from warpreg.timing.memory.columns.days import Days
-from warpreg.timing.memory.columns.dram_banks import DramBanks
-from warpreg.timing.memory.columns.nodes import Nodes
-from warpreg.timing.memory.columns.parameters import STRUCTURE, Parameters
-from warpreg.timing.memory.columns.queues import Queues
-from warpreg.timing.memory.columns.scalars import Scalars
-from warpreg.timing.memory.columns.slices import Slices
-from warpreg.timing.memory.columns.sms import Sms
-from warpreg.timing.memory.columns.typed import Halves, Records
-
-__all__ = ["STRUCTURE", "Memory"]
+from warpreg.timing.core.typed import Array, Words
+from warpreg.timing.memory.columns import (
+    CacheLines,
+    CacheSets,
+    Channels,
+    Counts,
+    Days,
+    DramBanks,
+    Nodes,
+    Parameters,
+    Queues,
+    Scalars,
+    Slices,
+    Sms,
+)
+from warpreg.timing.memory.typed import Halves, Records
 
 TICKS = 256
 DAYS, WEEK = 4096, 64

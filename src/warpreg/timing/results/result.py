@@ -15,9 +15,9 @@ from warpreg.counting.counts import Counts, together
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.timing.core.columns import causes, clock, machine, sms, warps
-from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.counters import NAMES, Counters
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.core.whole_columns import accounts_of, sms_of, warps_of
 from warpreg.timing.results.bandwidth import Moved, moved
 

@@ -12,10 +12,10 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import banks, clock, collectors, machine, ops, sms
-from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, SmRow
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.rows import bank_at, collector_index
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BankRow, CollectorRow, SmRow
 from warpreg.timing.sm import operand_collector
 from warpreg.timing.sm.operand_collector import can_go, is_there, takes
 from warpreg.timing.sm.shared_access import across_instructions, address, join, place_of, shares_port

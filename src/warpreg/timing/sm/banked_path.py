@@ -8,10 +8,10 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import collectors, groups, machine, ops, schedulers, sms
-from warpreg.timing.core.columns.typed import NEVER, NONE, GroupRow, OpRow, Pc, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import collector_at, group_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, NONE, GroupRow, OpRow, Pc, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.sm.function_units import units_of
 from warpreg.timing.sm.operand_collector import dispatch, earliest, enter, group_of, read_banks, wanted
 

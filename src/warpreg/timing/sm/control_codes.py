@@ -9,12 +9,11 @@ from __future__ import annotations
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit
-from warpreg.timing.core.columns import causes, code, machine, ops, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, causes, code, machine, ops, warps
 from warpreg.timing.core.inflight import mark, wake_at
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.sm import issue, writeback
 
 COUNTER_MASK = 7

@@ -10,10 +10,10 @@ from typing import Any
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import groups, ops, sms
-from warpreg.timing.core.columns.typed import NONE, GroupRow, OpRow, SmRow
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import group_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, GroupRow, OpRow, SmRow
 from warpreg.timing.sm import operand_collector
 from warpreg.timing.sm.operand_collector import free_latch, take_collector
 

@@ -8,9 +8,9 @@ from warpreg.gpu import pipes
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import code, function_units, sms
-from warpreg.timing.core.columns.typed import NEVER, OpRow, Pc, SchedulerRow, SmRow, UnitsRow, WarpRow
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, OpRow, Pc, SchedulerRow, SmRow, UnitsRow, WarpRow
 from warpreg.timing.sm.function_units import free_at, take_unit, units_of
 from warpreg.timing.sm.load_store_unit import begin, has_room
 

@@ -12,12 +12,12 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after, round_from
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op, wake_at
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.rows import account_of, block_at, scheduler_at, warp_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.sm.stall_account import blocked_warps
 from warpreg.timing.sm.wakeup import know_eligible, slowest, take_from_ready, watch_for_stall
 from warpreg.timing.sm.writeback import end_warp

@@ -8,10 +8,10 @@ from warpreg.gpu import pipes
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, code, machine, ops, sms
-from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
 from warpreg.timing.core.inflight import schedule
 from warpreg.timing.core.port import port
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, SmRow
 from warpreg.timing.sm.writeback import finish
 
 

@@ -20,10 +20,10 @@ from warpreg.timing.core.columns import (
     sms,
     warps,
 )
-from warpreg.timing.core.columns.typed import NEVER, NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.core.port import port
 from warpreg.timing.core.rows import bank_at, collector_at, group_at, units_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.sm.function_units import free_at, take_unit
 from warpreg.timing.sm.load_store_unit import begin
 

@@ -15,6 +15,7 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, lowest, round_after
 from warpreg.timing.core.columns import (
+    Cause,
     causes,
     code,
     collectors,
@@ -25,18 +26,6 @@ from warpreg.timing.core.columns import (
     schedulers,
     sms,
     warps,
-)
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import (
-    NEVER,
-    NONE,
-    CollectorRow,
-    GroupRow,
-    OpRow,
-    SchedulerRow,
-    SmRow,
-    UnitsRow,
-    WarpRow,
 )
 from warpreg.timing.core.port import constant, port, stands_for
 from warpreg.timing.core.rows import (
@@ -50,6 +39,17 @@ from warpreg.timing.core.rows import (
     warp_of,
 )
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
+    NEVER,
+    NONE,
+    CollectorRow,
+    GroupRow,
+    OpRow,
+    SchedulerRow,
+    SmRow,
+    UnitsRow,
+    WarpRow,
+)
 from warpreg.timing.sm import banked_path, operand_collector, stall_account
 from warpreg.timing.sm.entry import is_ready
 from warpreg.timing.sm.function_units import free_at, take_unit

@@ -13,10 +13,10 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import banks, clock, collectors, machine, sms
-from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, OpRow, SmRow, WarpRow
 from warpreg.timing.core.port import constant, stands_for
 from warpreg.timing.core.rows import bank_at, collector_at, number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BankRow, CollectorRow, OpRow, SmRow, WarpRow
 from warpreg.timing.sm import operand_collector, window_path
 from warpreg.timing.sm.operand_collector import can_go, is_there, oldest, takes
 

@@ -10,11 +10,10 @@ from typing import Any
 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import causes, clock, code, ops, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import OpRow, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, causes, clock, code, ops, warps
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, SmRow, WarpRow
 
 MEMORY_CLASS = causes.WAITS.index(causes.MEMORY)
 

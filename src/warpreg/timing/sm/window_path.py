@@ -12,7 +12,10 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import banks, clock, code, collectors, groups, machine, ops, schedulers, sms
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.port import port, stands_for
+from warpreg.timing.core.rows import bank_at, collector_at, group_at
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     NEVER,
     NONE,
     BankRow,
@@ -24,9 +27,6 @@ from warpreg.timing.core.columns.typed import (
     SmRow,
     UnitsRow,
 )
-from warpreg.timing.core.port import port, stands_for
-from warpreg.timing.core.rows import bank_at, collector_at, group_at
-from warpreg.timing.core.state import Core
 from warpreg.timing.sm import operand_collector, writeback
 from warpreg.timing.sm.function_units import free_at, take_unit, units_of
 from warpreg.timing.sm.load_store_unit import begin

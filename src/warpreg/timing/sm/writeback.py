@@ -9,12 +9,12 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import banks, blocks, clock, code, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, mark, schedule, take_due, take_op
 from warpreg.timing.core.operand_word import op_of
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import bank_at, slot_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:

@@ -11,13 +11,12 @@ from piecewise_numba.noinline import noinline
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.bitset import lowest
-from warpreg.timing.core.columns import blocks, causes, code, collectors, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NONE, CollectorRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, blocks, causes, code, collectors, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.operand_word import op_of
 from warpreg.timing.core.port import port, stands_for, wraps
 from warpreg.timing.core.rows import number_of, scheduler_at, slot_of, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, CollectorRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import (
     issue,

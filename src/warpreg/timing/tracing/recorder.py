@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface.plan import Plan
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns.typed import NONE, Array
 from warpreg.timing.core.conditions import Recording
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, Array
 from warpreg.timing.tracing import rows
 from warpreg.timing.tracing.buffers import COUNT, IS, SINCE, counters, traced
 from warpreg.timing.tracing.rows import EVENT, SPANS, Kind

@@ -16,10 +16,10 @@ from piecewise_numba.records import record_type
 from warpreg.designs.interface.plan import Plan
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core.columns import causes, machine
-from warpreg.timing.core.columns.typed import NONE, array_of
 from warpreg.timing.core.conditions import Recording
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, array_of
 from warpreg.timing.tracing import event_writers
 from warpreg.timing.tracing.buffers import END, IS, SINCE
 from warpreg.timing.tracing.rows import Kind

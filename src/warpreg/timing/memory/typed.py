@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.timing.core.columns.typed import Column
+from warpreg.timing.core.typed import Column
 
 R = TypeVar("R")
 V = TypeVar("V")
