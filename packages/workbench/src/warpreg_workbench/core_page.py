@@ -14,10 +14,12 @@ import click
 from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port
 from warpreg.timing.core.conditions import Given, When
+from warpreg.timing.core.port import Variant
 from warpreg.timing.launch.explained import STAGES, by_stage, module_path
 from warpreg.timing.launch.variants import given_of_design
 
@@ -27,8 +29,9 @@ OF_MACHINES = (
     when.BANKED, when.WINDOW, when.IDEAL, when.TWO_LEVEL, when.FIXED, when.CACHED, when.CONTENTION,
 )  # fmt: skip
 OF_DESIGNS = (
-    *map(when.hook, port.HOOKS), when.THREAD_BLOCKS, when.WIDTHS, when.LANES, when.SEVERAL_MAIN, when.TABLES,
-    when.SLICED, when.OWNED, when.LARGE_HOOKS, when.PLANS_TWICE, when.TOLD_ONLY,
+    *(when.hook(name) for name in HOOKS if name in port.HOOKS),
+    when.THREAD_BLOCKS, when.WIDTHS, when.LANES, when.SEVERAL_MAIN, when.TABLES, when.SLICED, when.OWNED,
+    when.LARGE_HOOKS, when.PLANS_TWICE, when.TOLD_ONLY,
 )  # fmt: skip
 HOST = "gtx480"
 """The machine on which the properties of designs are shown, or the next one that can have the design."""
@@ -81,14 +84,19 @@ def _ports_by_stage(cores: Iterable[Given]) -> dict[str, list[Function]]:
 
 
 def _lines(place: Function) -> list[str]:
-    """A line for each variant of a port."""
-    variants = [one for one in port.VARIANTS if one.port is place]
+    """A line for each variant of a port, by name: the order of imports does not matter."""
+    variants = sorted((one for one in port.VARIANTS if one.port is place), key=_order)
     lines = []
     for number, one in enumerate(variants):
         runs = _named(one.function) if one.function else "a constant"
         around = " around it" if one.original else ""
         lines.append(f"| {'' if number else _named(place)} | {runs}{around} | {one.when.words} |")
     return lines
+
+
+def _order(variant: Variant) -> tuple[bool, str, str]:
+    own = variant.function or variant.port
+    return variant.original is not None, port.name_of(own), variant.when.words
 
 
 def _named(function: Function) -> str:

@@ -9,7 +9,7 @@ its keys do not depend on them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -134,7 +134,7 @@ def replacements(given: Given) -> Mapping[Function, Function]:
     return found | around
 
 
-def check(replaced: Mapping[Function, Function]) -> None:
+def check(replaced: Iterable[Function]) -> None:
     """Raise TypeError if a function is replaced that is no port."""
     for function in replaced:
         if function not in PORTS:
@@ -157,5 +157,7 @@ def _last(function: Function, found: Mapping[Function, Function]) -> Any:
 
 
 def _add(variant: Variant) -> None:
-    check({variant.port: variant.port})
+    check((variant.port,))
     VARIANTS.append(variant)
+    chosen.cache_clear()
+    replacements.cache_clear()
