@@ -37,7 +37,9 @@ class parameters(Columns):
     SLICES: _Parameter = word("slices", "slices of the second level")
     SETS2: _Parameter = word("sets", "sets of a slice")
     WAYS2: _Parameter = word("lines", "lines of a set of a slice")
-    L2_LATENCY: _Parameter = word("cycles", "latency of the second level")
+    L2_LATENCY: _Parameter = word(
+        "cycles", "from the arrival of a request at its slice to its answer, or its way to DRAM"
+    )
     L2_SECTOR_TICKS: _Parameter = word("ticks", "ticks of a slice per sector")
     MSHRS2: _Parameter = word("registers", "miss registers: lines in flight per slice")
     QUEUE2: _Parameter = word("requests", "requests in the queue of a slice, and replies in front of its ports")
@@ -46,9 +48,9 @@ class parameters(Columns):
     BY_SECTOR: _Parameter = word("flag", "whether a packet holds one sector")
     QUEUE_NETWORK: _Parameter = word("packets", "packets in a queue of the network")
     MESH_WIDTH: _Parameter = word("routers", "routers per row")
-    VIRTUAL_CHANNELS: _Parameter = word("channels", "virtual channels of a link of a mesh", folded=True)
+    VIRTUAL_CHANNELS: _Parameter = word("channels", "queues at an input of the network", folded=True)
     CHANNELS: _Parameter = word("channels", "DRAM channels")
-    DRAM_LATENCY: _Parameter = word("cycles", "latency of DRAM beside its timing")
+    DRAM_LATENCY: _Parameter = word("cycles", "latency of DRAM, without queues and bank timing")
     DRAM_SECTOR_TICKS: _Parameter = word("ticks", "ticks of a channel per sector")
     BANKS: _Parameter = word("banks", "banks per channel")
     ROW_SHIFT: _Parameter = word("log2", "log2 of the bytes of a DRAM row")
