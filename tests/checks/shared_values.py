@@ -20,7 +20,7 @@ from warpreg.designs.loading.composition import joined
 from warpreg.designs.parts.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
-from warpreg.timing.launch.simulate import Timed, timed
+from warpreg.timing.launch.simulate import TimedLaunch, timed
 
 DESIGN = "larf"
 HOW = {
@@ -64,7 +64,7 @@ def check_shared_values(
     )
 
 
-def _checked(run: Timed) -> SharedValues:
+def _checked(run: TimedLaunch) -> SharedValues:
     events = run.result.counts.events
     faults = next(value for name, value in named_leaves(run.outside.state) if name.endswith("faults"))
     kernel = run.launch.kernel

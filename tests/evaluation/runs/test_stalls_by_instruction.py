@@ -17,7 +17,7 @@ from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.evaluation.runs.stalls_by_instruction import NO_WAITS, stalls_by_instruction
 from warpreg.timing import CAUSES, simulate
 from warpreg.timing.launch.tracing import trace
-from warpreg.timing.launch.waits import waits_by_pc
+from warpreg.timing.launch.waits_by_instruction import waits_by_pc
 from warpreg.timing.tracing.rows import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

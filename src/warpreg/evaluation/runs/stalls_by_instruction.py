@@ -25,7 +25,7 @@ def stalls_by_instruction(
     A wait belongs to the next instruction that issues from the warp's slot.  What a design has added to the code counts
     with the next instruction that was there.  Raises what timing raises.
     """
-    from warpreg.timing.launch.waits import waits_by_pc  # loads the recording core
+    from warpreg.timing.launch.waits_by_instruction import waits_by_pc  # loads the recording core
 
     registers = run.options.get("registers")
     code, waited = waits_by_pc(run.launches_of(kernel), machine, designs=choice, registers=registers, mode=mode)

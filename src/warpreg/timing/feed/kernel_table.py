@@ -22,7 +22,7 @@ from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.columns import code, warps
-from warpreg.timing.core.columns.typed import NONE, SET_SIZE
+from warpreg.timing.core.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
 from warpreg.timing.feed.control_words import awaited_copies, control_word, counters_of_copies
