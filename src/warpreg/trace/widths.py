@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import STOPS, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import compiled
 from warpreg.trace import long_arrays
@@ -48,7 +48,7 @@ def is_recorded(instruction: Instruction) -> bool:
 
     What the driver delivers later is not recorded: results of ``bar.red`` and of host services.
     """
-    return instruction.opcode not in STOPS
+    return not instruction.traits.stops
 
 
 def words_written(instruction: Instruction) -> int:

@@ -24,10 +24,13 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes.trait import Flow, Trait
 from warpreg.ir.types import PRED, TYPES, U64, Kind, Type
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 
 class Unit(enum.Enum):
@@ -163,7 +166,9 @@ class Opcode:
     None if they do not match.  ``reads_only``: an effect that changes nothing, so that the instruction can be removed.
     ``keeps_signs``: a row of machine code whose meaning applies the negation of its sources itself.
     ``constants``: whether the compiler may substitute a constant for one source, as most of NVIDIA's arithmetic allows;
-    False if operands must stay as written.
+    False if operands must stay as written.  ``traits``: what else it does.  Of rows of machine code, ``flow`` is where
+    a warp goes behind it.  ``space``: the state space that it accesses, where no modifier names it; ``generic`` if the
+    address decides.
     """
 
     syntax: str
@@ -179,6 +184,9 @@ class Opcode:
     reads_only: bool = False
     constants: bool = True
     keeps_signs: bool = False
+    traits: Trait = Trait.NONE
+    flow: Flow = Flow.NEXT
+    space: str = ""
 
     @functools.cached_property
     def name(self) -> str:
@@ -202,6 +210,16 @@ class Opcode:
     @property
     def writes_carry(self) -> bool:
         return "CC" in self._slots[0]
+
+    @property
+    def has_result(self) -> bool:
+        """Whether its first operand is a destination; that of machine code always is."""
+        return bool(self._slots[0])
+
+    @property
+    def takes_address(self) -> bool:
+        """Whether a source is an address in memory; those of the texture unit are handles."""
+        return "address" in self._slots[1] and self.unit is not Unit.TEX
 
     @property
     def is_pure(self) -> bool:

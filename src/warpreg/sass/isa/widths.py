@@ -50,9 +50,15 @@ def widths(shape: Shape) -> Widths:
         given = tuple(map(int, explicit[2]))
         return Widths(int(explicit[1]), (*given, *(1,) * shape.sources)[: shape.sources])
     row = find(shape.opcode)
-    rule = RULES.get(shape.opcode) or (_memory if row.pipe == "mem" else BY_UNIT.get(row.unit, _by_modifier))
+    rule = RULES.get(shape.opcode) or _rule(row)
     found = rule(shape, row)
     return Widths(found.result, (*found.sources, *(1,) * shape.sources)[: shape.sources], found.second)
+
+
+def _rule(row: SassOpcode) -> Rule:
+    if row.two_results:
+        return _fetch
+    return _memory if row.pipe == "mem" else BY_UNIT.get(row.unit, _by_modifier)
 
 
 def access_bytes(opcode: str, modifiers: tuple[str, ...]) -> int:
@@ -180,7 +186,6 @@ RULES: dict[str, Rule] = {
     "SHFL": lambda shape, row: SINGLE,
     "CS2R": _special,
     **dict.fromkeys(("F2F", "F2I", "I2F", "FRND"), _conversion),
-    **dict.fromkeys(("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ"), _fetch),
     **dict.fromkeys(("FADD2", "FFMA2", "FMUL2", "BRX", "JMX", "RET", "CALL", "LEPC", "GETLMEMBASE"), _pairs),
 }
 """Opcodes with special rules."""
