@@ -59,7 +59,7 @@ class Instruction:
 
     @property
     def has_result(self) -> bool:
-        return bool(self.operands) and traits_of(self.opcode, self.modifiers).has_result
+        return traits_of(self.opcode, self.modifiers).has_result if self.operands else False
 
     @property
     def results(self) -> tuple[Operand, ...]:
