@@ -18,7 +18,7 @@ from tests.reference.reader import Statement
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.strand_rules import deschedules
-from warpreg.codegen.build.if_conversion import predicated
+from warpreg.codegen.lower.if_conversion import predicated
 from warpreg.codegen.machine.legality import base_needs_register, must_be_registers
 from warpreg.codegen.passes.dead_code import EliminateDeadCode
 from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
@@ -27,7 +27,7 @@ from warpreg.codegen.pipeline import compile
 from warpreg.codegen.regalloc.late_reads import in_flight
 from warpreg.codegen.schedule.dependence_graph import dependences
 from warpreg.codegen.unroll.shape import is_unrollable, meets_threads
-from warpreg.designs.load_sharing import hints
+from warpreg.designs.parts.load_sharing import hints
 from warpreg.ir import memory_access
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import warpreg
 from warpreg.ir.opcodes import table
 from warpreg.sass.isa import opcodes as sass
 
-SOURCES = Path(warpreg.__file__).parent
-TABLE = SOURCES / "ir" / "opcodes"
+ROOT = Path(__file__).parents[2]
+SOURCES = (ROOT / "src" / "warpreg", *sorted((ROOT / "packages").glob("*/src")))
+TABLE = ROOT / "src" / "warpreg" / "ir" / "opcodes"
 NAMES = {row.name for row in (*table.OPCODES, *table.MACHINE_OPCODES)} | sass.table().keys()
 
 TRANSLATE = {"mnemonics": 9, "own_code": 3, "normalize_legacy": 3, "services": 1, "example_arguments": 1}
@@ -48,7 +48,7 @@ COMPARISONS = 141
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
     """Name and tree of each module outside the table."""
-    for path in sorted(SOURCES.rglob("*.py")):
+    for path in sorted(path for folder in SOURCES for path in folder.rglob("*.py")):
         if TABLE not in path.parents:
             yield path.stem, ast.parse(path.read_text(encoding="utf-8"))
 
