@@ -27,6 +27,8 @@ def is_arithmetic(instructions: Sequence[Instruction]) -> bool:
 
 def _only_computes(instruction: Instruction) -> bool:
     traits = instruction.traits
+    if traits.is_barrier:
+        return False
     if traits.has_effect:
         return traits.is_idle or traits.is_branch or (traits.flow is Flow.BRANCH and not traits.is_call)
     return not traits.reads_carry and not traits.writes_carry
