@@ -20,7 +20,8 @@ from warpreg.codegen.schedule.dependence_graph import dependences
 from warpreg.codegen.unroll.shape import is_unrollable, meets_threads
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import OPCODES, Flow, Opcode, Trait, Traits, canonical, is_allowed, traits_of
-from warpreg.ir.opcodes.table import ANSWERS, MACHINE_OPCODES
+from warpreg.ir.opcodes.table import MACHINE_OPCODES
+from warpreg.ir.opcodes.trait import ANSWERS
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Register
 from warpreg.ir.types import B32, B64
 
@@ -76,6 +77,12 @@ def test_what_instructions_of_ptx_do(text: str, held: str) -> None:
 )
 def test_where_machine_code_goes_and_what_it_accesses(opcode: str, flow: Flow, space: str) -> None:
     assert (traits_of(opcode).flow, traits_of(opcode).space) == (flow, space)
+
+
+def test_a_form_that_no_row_has_does_what_any_row_of_its_opcode_does_but_has_no_carry() -> None:
+    unknown = traits("add.mystery")
+    assert (unknown.is_pure, unknown.commutes, unknown.writes_carry) == (True, True, False)
+    assert traits("add.cc.u32").writes_carry
 
 
 def test_an_opcode_without_a_row_has_a_result_and_nothing_else() -> None:

@@ -44,7 +44,7 @@ from warpreg.ir.opcodes.sass import lanes as sass_lanes
 from warpreg.ir.opcodes.sass import logic as sass_logic
 from warpreg.ir.opcodes.sass import staging as sass_staging
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
-from warpreg.ir.opcodes.trait import Trait, Traits
+from warpreg.ir.opcodes.trait import ANSWERS, ORDERED, Trait, Traits
 from warpreg.ir.operands import (
     AddressTuple,
     Arguments,
@@ -242,59 +242,18 @@ def classify(instr: Instruction) -> tuple[Unit, Latency]:
     return (rows[0].unit, rows[0].latency_of(instr.modifiers)) if rows else (Unit.ALU, Latency.ALU)
 
 
-ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
-"""Modifiers that name an order of memory."""
-
-ANSWERS = {
-    "reads_memory": Trait.READS,
-    "writes_memory": Trait.WRITES,
-    "accesses_memory": Trait.READS | Trait.WRITES,
-    "is_atomic": Trait.ATOMIC,
-    "returns_old": Trait.RETURNS_OLD,
-    "accesses_elements": Trait.ELEMENTS,
-    "fetches_channels": Trait.CHANNELS,
-    "takes_handle": Trait.HANDLE,
-    "is_matrix": Trait.MATRIX,
-    "is_copy": Trait.COPY,
-    "is_asynchronous": Trait.ASYNCHRONOUS,
-    "commits_copies": Trait.COMMITS_COPIES,
-    "awaits_copies": Trait.AWAITS_COPIES,
-    "awaits_phase": Trait.PHASE,
-    "loads_bank": Trait.BANK,
-    "awaits_counter": Trait.COUNTER,
-    "is_fence": Trait.FENCE,
-    "is_pinned": Trait.PINNED | Trait.FENCE | Trait.BARRIER | Trait.SERVICE,
-    "is_idle": Trait.IDLE,
-    "jumps": Trait.JUMP,
-    "is_branch": Trait.BRANCH,
-    "is_indirect": Trait.INDIRECT,
-    "is_exit": Trait.EXIT,
-    "is_trap": Trait.TRAP,
-    "is_call": Trait.CALL,
-    "is_barrier": Trait.BARRIER,
-    "reunites_lanes": Trait.REUNITES,
-    "is_service": Trait.SERVICE,
-    "stops": Trait.BARRIER | Trait.SERVICE,
-    "ends_block": Trait.BRANCH | Trait.EXIT | Trait.BARRIER | Trait.SERVICE,
-    "commutes": Trait.COMMUTES,
-    "is_uniform": Trait.UNIFORM,
-    "calls_subroutine": Trait.SUBROUTINE,
-    "ignores_nan_bits": Trait.IGNORES_NAN_BITS,
-}
-"""The traits of which one is enough for an answer."""
-
-
 @functools.lru_cache(maxsize=4096)
 def traits_of(opcode: str, modifiers: tuple[str, ...] = ()) -> Traits:
     """What the parts of Warpreg ask about an opcode.  Never raises: where no row has these modifiers, the answers come
-    from all rows of the base opcode; without such rows, there are none.
+    from all rows of the base opcode, but those about the carry; without such rows, there are none.
     """
-    rows = _matching(opcode, modifiers) or _by_name().get(opcode) or _in_traces().get(opcode, ())
+    exact = _matching(opcode, modifiers)
+    rows = exact or _by_name().get(opcode) or _in_traces().get(opcode, ())
     if not rows:
         return Traits()
     stated = functools.reduce(operator.or_, (row.traits for row in rows))
     is_ordered = not ORDERED.isdisjoint(modifiers)
-    writes_carry, elements = any(row.writes_carry for row in rows), Trait.ELEMENTS in stated
+    writes_carry, elements = any(row.writes_carry for row in exact), Trait.ELEMENTS in stated
     return Traits(
         is_pure=all(row.is_pure for row in rows),
         is_removable=all(row.is_removable for row in rows) and not (is_ordered or writes_carry),
@@ -302,7 +261,7 @@ def traits_of(opcode: str, modifiers: tuple[str, ...] = ()) -> Traits:
         is_warp_wide=any(row.lanes for row in rows),
         has_effect=any(row.meaning is None for row in rows),
         has_result=any(row.has_result for row in rows),
-        reads_carry=any(row.reads_carry for row in rows),
+        reads_carry=any(row.reads_carry for row in exact),
         writes_carry=writes_carry,
         takes_address=any(row.takes_address for row in rows),
         is_texture=any(row.unit is Unit.TEX for row in rows),

@@ -171,3 +171,45 @@ class Traits:
     """The warp may stop behind it and continue later: barriers and services of the host."""
     ends_block: bool = False
     """A basic block ends behind it: branches, exits and stops."""
+
+
+ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
+"""Modifiers that name an order of memory."""
+
+ANSWERS = {
+    "reads_memory": Trait.READS,
+    "writes_memory": Trait.WRITES,
+    "accesses_memory": Trait.READS | Trait.WRITES,
+    "is_atomic": Trait.ATOMIC,
+    "returns_old": Trait.RETURNS_OLD,
+    "accesses_elements": Trait.ELEMENTS,
+    "fetches_channels": Trait.CHANNELS,
+    "takes_handle": Trait.HANDLE,
+    "is_matrix": Trait.MATRIX,
+    "is_copy": Trait.COPY,
+    "is_asynchronous": Trait.ASYNCHRONOUS,
+    "commits_copies": Trait.COMMITS_COPIES,
+    "awaits_copies": Trait.AWAITS_COPIES,
+    "awaits_phase": Trait.PHASE,
+    "loads_bank": Trait.BANK,
+    "awaits_counter": Trait.COUNTER,
+    "is_fence": Trait.FENCE,
+    "is_pinned": Trait.PINNED | Trait.FENCE | Trait.BARRIER | Trait.SERVICE,
+    "is_idle": Trait.IDLE,
+    "jumps": Trait.JUMP,
+    "is_branch": Trait.BRANCH,
+    "is_indirect": Trait.INDIRECT,
+    "is_exit": Trait.EXIT,
+    "is_trap": Trait.TRAP,
+    "is_call": Trait.CALL,
+    "is_barrier": Trait.BARRIER,
+    "reunites_lanes": Trait.REUNITES,
+    "is_service": Trait.SERVICE,
+    "stops": Trait.BARRIER | Trait.SERVICE,
+    "ends_block": Trait.BRANCH | Trait.EXIT | Trait.BARRIER | Trait.SERVICE,
+    "commutes": Trait.COMMUTES,
+    "is_uniform": Trait.UNIFORM,
+    "calls_subroutine": Trait.SUBROUTINE,
+    "ignores_nan_bits": Trait.IGNORES_NAN_BITS,
+}
+"""The traits of which one is enough for an answer."""
