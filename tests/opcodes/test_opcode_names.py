@@ -8,9 +8,11 @@ decision: a trait in the rows, or a larger number here with its reason.
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from warpreg.ir.opcodes import table
 from warpreg.sass.isa import opcodes as sass
@@ -46,13 +48,6 @@ COMPARISONS = 141
 """Comparisons of an instruction's opcode with a name or a group of names, at most."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    """Name and tree of each module outside the table."""
-    for path in sorted(path for folder in SOURCES for path in folder.rglob("*.py")):
-        if TABLE not in path.parents:
-            yield path.stem, ast.parse(path.read_text(encoding="utf-8"))
-
-
 def words(node: ast.AST) -> list[str]:
     """The strings in a literal tuple, list, set, or text that is split, and the keys of a literal dictionary."""
     elements: list[ast.expr | None] = []
@@ -78,6 +73,17 @@ def is_comparison(node: ast.AST) -> bool:
     return any(isinstance(side, ast.Attribute) and side.attr == "opcode" for side in sides)
 
 
+@functools.cache
+def remaining() -> tuple[Counter[str], int]:
+    """Groups of names by module outside the table, and the number of comparisons there."""
+    groups, comparisons = Counter[str](), 0
+    for path in (path for folder in SOURCES for path in folder.rglob("*.py") if TABLE not in path.parents):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            groups[path.stem] += is_group(node)
+            comparisons += is_comparison(node)
+    return groups, comparisons
+
+
 def test_a_group_is_found_in_any_notation() -> None:
     texts = ('{"ld", "st"}', '("ld", "st", "x")', '"ld st".split()', '{"ld": 1, "st": 2}', '["BRA", "CAL"]')
     assert all(any(map(is_group, ast.walk(ast.parse(text)))) for text in texts)
@@ -86,11 +92,11 @@ def test_a_group_is_found_in_any_notation() -> None:
     assert is_comparison(ast.parse('one.opcode in ("ld", "st")', mode="eval").body)
 
 
+@pytest.mark.slow
 def test_no_other_groups_of_opcode_names_stand_outside_the_table() -> None:
-    found = Counter(name for name, tree in modules() for node in ast.walk(tree) if is_group(node))
-    assert found - GROUPS == Counter()
+    assert remaining()[0] - GROUPS == Counter()
 
 
+@pytest.mark.slow
 def test_comparisons_with_opcode_names_do_not_grow() -> None:
-    found = sum(is_comparison(node) for _, tree in modules() for node in ast.walk(tree))
-    assert found <= COMPARISONS
+    assert remaining()[1] <= COMPARISONS
