@@ -249,7 +249,7 @@ def test_the_driver_makes_and_frees_textures() -> None:
 
 def test_a_texture_read_by_index_is_linear_memory() -> None:
     """On an H100, ``tex.1d`` with an integer coordinate returns 0 for a texture of an array."""
-    text = (Path(__file__).parents[2] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
     assert read_by_index(ptx.parse(text).function("lines")) == {0}
     assert read_by_index(ptx.parse(text).function("pixels")) == set()
     library = Library()
@@ -265,7 +265,7 @@ def test_a_texture_read_by_index_is_linear_memory() -> None:
 
 def test_dimensions_that_a_texture_lacks_are_clamped() -> None:
     """On an H100, a border of the second dimension halves the means of a 1D texture."""
-    text = (Path(__file__).parents[2] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "simt" / "data" / "texturing.ptx").read_text(encoding="utf-8")
     device = simt.Device(text, None)
     texture = device.texture(np.zeros(4, np.float32), "1d", address="border")
     first, second = described([texture, texture], ptx.parse(text).function("lines"))

@@ -26,7 +26,7 @@ from warpreg.ptx import parse
 from .fake_driver import FakeDriver
 
 Output = pytest.CaptureFixture[str]
-H100 = Path(__file__).parents[3] / "measurements" / "h100.json"
+H100 = Path(__file__).parents[2] / "measurements" / "h100.json"
 DOUBLED = """
 .version 8.0
 .target sm_80
