@@ -18,15 +18,6 @@ from warpreg.ir.module import Module, Variable
 from warpreg.ir.operands import Register, Special
 from warpreg.ir.types import Type
 
-BARRIERS = frozenset({"bar", "barrier"})
-BRANCHES = frozenset({"bra", "brx"})
-EXITS = frozenset({"ret", "exit", "trap"})
-SERVICES = frozenset({"vprintf", "malloc", "free", "assertfail", "badcall"})
-"""Services of the host for a kernel; ``badcall`` ends the launch because an address is not that of a function."""
-STOPS = BARRIERS | SERVICES
-"""Instructions after which a warp may stop and continue later."""
-
-
 GRID_WORKSPACE = frozenset({"%envreg1", "%envreg2"})
 """Registers with the address of the workspace of a grid that waits for all its thread blocks, upper half first
 (``driver_abi.h`` of CUDA's cooperative groups).
@@ -86,7 +77,7 @@ class Block:
     def terminator(self) -> Instruction | None:
         """The last instruction if it is a branch, exit, barrier or host service."""
         last = self.instructions[-1] if self.instructions else None
-        return last if last and last.opcode in BRANCHES | EXITS | STOPS else None
+        return last if last and last.traits.ends_block else None
 
 
 @dataclass(frozen=True, eq=False)

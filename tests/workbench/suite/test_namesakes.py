@@ -32,6 +32,14 @@ def test_no_namesake_no_comparison() -> None:
     assert likeness(workloads.find("vector-add")) is None
 
 
+@pytest.mark.slow
+def test_a_reduction_at_a_barrier_is_no_atomic() -> None:
+    """``bar.red`` of b-tree counts threads, and updates no memory."""
+    found = likeness(workloads.find("b-tree"))
+    assert found is not None
+    assert found.added == ()
+
+
 @pytest.mark.parametrize(
     ("registers", "instructions", "lacking", "alike"),
     [

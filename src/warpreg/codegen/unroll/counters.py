@@ -122,7 +122,7 @@ class LoopCounters:
 
     def _test(self, block: int, loop: Loop, index: int) -> Counter | None:
         branch = self.kernel.blocks[block].terminator
-        if branch is None or branch.opcode != "bra" or branch.guard is None:
+        if branch is None or not branch.traits.is_direct or branch.guard is None:
             return None
         end = (block, len(self.kernel.blocks[block].instructions) - 1)
         place = self._definition(branch.guard.register.name, loop, index)

@@ -24,10 +24,13 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes.trait import Flow, Trait
 from warpreg.ir.types import PRED, TYPES, U64, Kind, Type
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 
 class Unit(enum.Enum):
@@ -180,6 +183,12 @@ class Opcode:
     """
     keeps_signs: bool = False
     """A row of machine code whose meaning applies the negation of its sources itself."""
+    traits: Trait = Trait.NONE
+    """What else it does."""
+    flow: Flow = Flow.NEXT
+    """Of rows of machine code: where a warp goes behind it."""
+    space: str = ""
+    """The state space that it accesses, where no modifier names it; ``generic`` if the address decides."""
 
     @functools.cached_property
     def name(self) -> str:
@@ -203,6 +212,16 @@ class Opcode:
     @property
     def writes_carry(self) -> bool:
         return "CC" in self._slots[0]
+
+    @property
+    def has_result(self) -> bool:
+        """Whether its first operand is a destination; that of machine code always is."""
+        return bool(self._slots[0])
+
+    @property
+    def takes_address(self) -> bool:
+        """Whether a source is an address in memory; those of the texture unit are handles."""
+        return "address" in self._slots[1] and self.unit is not Unit.TEX
 
     @property
     def is_pure(self) -> bool:

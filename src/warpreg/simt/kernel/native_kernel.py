@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.kernel import SERVICES, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
@@ -95,7 +95,7 @@ class NativeKernel:
     @functools.cached_property
     def serves(self) -> bool:
         """Whether warps request host services."""
-        return any(instruction.opcode in SERVICES for instruction in self.kernel.instructions())
+        return any(instruction.traits.is_service for instruction in self.kernel.instructions())
 
     @functools.cached_property
     def free_memory(self) -> list[LaunchMemory]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction
@@ -58,13 +58,13 @@ def _most(kernels: Iterable[Original], column: str) -> int:
 
 
 def _features(code: Iterable[Instruction]) -> set[str]:
-    words = {word for instruction in code for word in (instruction.opcode, *instruction.modifiers)}
-    signs = {
-        "shared memory": {"shared"},
-        "constant memory": {"const"},
-        "textures": {"tex"},
-        "atomics": {"atom", "red"},
-        "barriers": {"bar", "barrier"},
-        "f64": {"f64"},
+    signs: dict[str, Callable[[Instruction], bool]] = {
+        "shared memory": lambda i: "shared" in i.modifiers,
+        "constant memory": lambda i: "const" in i.modifiers,
+        "textures": lambda i: i.traits.fetches_channels,
+        "atomics": lambda i: i.traits.is_atomic,
+        "barriers": lambda i: i.traits.is_barrier,
+        "f64": lambda i: "f64" in i.modifiers,
     }
-    return {feature for feature, found in signs.items() if words & found}
+    code = tuple(code)
+    return {feature for feature, has in signs.items() if any(map(has, code))}
