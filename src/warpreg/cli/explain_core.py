@@ -37,7 +37,7 @@ def command(
     """
     described = gpu.load(machine)
     choice = one_choice(files or (PLAIN,), settings, machine=described)
-    given = given_of_design(described, choice.chosen, has_control_codes=control_codes)
+    given = given_of_design(described, choice, has_control_codes=control_codes)
     rows = [row for row in explained(given, choice.design.hooks) if not replaced or row.why != WRITTEN]
     if as_json:
         output.print_json([dataclasses.asdict(row) for row in rows])

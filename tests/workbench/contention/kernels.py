@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from tests.workbench.contention.machines import FOLDER
 
 from warpreg import simt, timing
 from warpreg.gpu import Machine
 from warpreg.timing import TimingResult
-from warpreg_workbench.contention.machines import FOLDER
 
 SMS = 28
 """The number of SMs of a Titan X."""

@@ -25,13 +25,6 @@ def contending(machine: Machine) -> Machine:
     return replace(machine, memory=contended(machine))
 
 
-def with_cached_memory(machine: Machine) -> Machine:
-    """The machine with the `cached` model in place of `contention`: for measurements that span the whole suite."""
-    if machine.memory.memory.model != "contention":
-        return machine
-    return replace(machine, memory=replace(machine.memory, memory=replace(machine.memory.memory, model="cached")))
-
-
 def narrow() -> Machine:
     """A Titan X with six DRAM controllers of eight banks and a queue of 16 bursts; rows are not split over slices."""
     return load(FOLDER / "narrow.toml")
