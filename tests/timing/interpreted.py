@@ -10,7 +10,7 @@ import pytest
 
 def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
     """From here on every timing run is, on so many SMs where it says nothing else."""
-    names = "simulate", "recording", "estimate", "tracing"
+    names = "simulate", "schedule_recording", "estimate", "tracing"
     modules = [importlib.import_module(f"warpreg.timing.launch.{name}") for name in names]
     compiled = modules[0].timed
 
