@@ -39,7 +39,7 @@ PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
 LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
 """Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
 
-LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x128, 0x18C, 0x208])
+LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x11C, 0x128, 0x18C, 0x208, 0x20C])
 """Words of constant bank 0 below the parameters that are known: extents of block and grid, generic addresses of shared
 and local memory, stack pointer; of each architecture, the descriptor of global memory, and a flag that selects the
 scope of a fence, both 0."""
