@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.kernel import SERVICES, Block, Kernel
 from warpreg.ir.operands import Immediate, Label, Sink
 from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
 from warpreg.simt.block.running import Running
@@ -26,6 +26,7 @@ KINDS = {
     "WARPSYNC": BlockKind.SYNC,
     "YIELD": BlockKind.YIELD,
     "BAR": BlockKind.BARRIER,
+    **dict.fromkeys(SERVICES, BlockKind.SERVICE),
 }
 """How a block ends by its last opcode; a block with another one goes on with the next block."""
 
@@ -52,7 +53,8 @@ def _end(block: Block, numbers: dict[str, int]) -> End:
     elif last and kind in (BlockKind.CONVERGE, BlockKind.BREAK):
         number = convergence_barrier(last)
     barrier = _barrier(last) if last and kind is BlockKind.BARRIER else -1
-    return End(int(kind), target, fall, number, len(block.instructions), False, barrier)
+    resumes = kind is BlockKind.SERVICE and last is not None and last.has_result
+    return End(int(kind), target, fall, number, len(block.instructions), resumes, barrier)
 
 
 def is_conditional(instruction: Instruction) -> bool:

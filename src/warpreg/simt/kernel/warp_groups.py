@@ -28,6 +28,7 @@ from warpreg.simt.block.records import (
     STACK_ENTRY_BYTES,
     WARP_SYNC,
     BlockField,
+    BlockKind,
     Fault,
     Slot,
     Step,
@@ -61,7 +62,7 @@ def define(module: Any, options: Options) -> None:
         Step.DIVERGE.name.lower(): _branch,
         Step.EXIT.name.lower(): _exit,
         Step.BARRIER.name.lower(): _barrier,
-        Step.STOP.name.lower(): _indirect,
+        Step.STOP.name.lower(): _stop,
         Step.CONVERGE.name.lower(): _converge,
         Step.CHANGED.name.lower(): _changed,
         Step.SYNC.name.lower(): _sync,
@@ -253,6 +254,19 @@ def _branch(state: Groups) -> None:
     state.block.set((row + BlockField.FALL_THROUGH).load(I32))
     state.mask.set(state.mask.get() & ~taken)
     state.shorten_turn()
+
+
+def _stop(state: Groups) -> None:
+    """Leave a block that ends in a host service or an indirect branch."""
+    code, given = state.code, state.running
+    service = (state.row(given.block) + BlockField.KIND).load(I32) == BlockKind.SERVICE
+    with code.if_else(service) as (serves, indirect):
+        with serves:
+            state.block.set(state.fall(given.block))
+        with indirect:
+            _indirect(state)
+    with code.if_(service & (given.lanes != 0)):
+        warp_steps.ask_host(state)
 
 
 def _indirect(state: Groups) -> None:
