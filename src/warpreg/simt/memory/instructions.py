@@ -205,10 +205,16 @@ def elements(instruction: Instruction) -> int:
     return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
 
 
+SIZES = {"U8": 1, "U16": 2, "64": 8, "U64": 8, "S64": 8, "SD64": 8, "128": 16}
+"""Bytes of an access by modifier of copies and surface instructions of machine code; 4 without one."""
+
+
 def alignment(instruction: Instruction) -> int:
     """The required alignment of a memory instruction's addresses, in bytes."""
-    if instruction.opcode in ("ldmatrix", "stmatrix"):
+    if instruction.opcode in ("ldmatrix", "stmatrix", "LDSM", "STSM"):
         return 16
+    if instruction.opcode in ("LDGSTS", "SULD", "SUST", "SURED"):
+        return next((bytes_ for word, bytes_ in SIZES.items() if word in instruction.modifiers), 4)
     if instruction.opcode == "wmma":
         return min(4, instruction.types[-1].bytes) if instruction.types else 4
     if instruction.opcode == "cp":

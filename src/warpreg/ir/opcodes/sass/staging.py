@@ -44,6 +44,9 @@ PATTERNS: dict[str, str | Callable[[Modifiers], str]] = {
 }
 
 COPY = "LDGSTS.E[.BYPASS][.(LTC64B|LTC128B|LTC256B)][.(64|128)][.ZFILL][.(LTC64B|LTC128B|LTC256B)]"
+SURFACE = ".(1D|2D|3D|1D_ARRAY|2D_ARRAY)"
+SIZE, SCOPE, OUTSIDE = "[.(U8|U16|64|128)]", "[.STRONG][.WEAK][.(CTA|SM|GPU|SYS)]", "[.(TRAP|IGN)]"
+REDUCED = ".(ADD|MIN|MAX|AND|OR)[.(S32|SD32|U64|S64|SD64)]"
 FETCH = "[.B][.SCR][.(LL|LZ|LB)][.CL][.AOFFI][.NODEP]"
 
 OPCODES = (
@@ -53,6 +56,11 @@ OPCODES = (
     effect(f"TEX{FETCH}", "texture fetch", Unit.TEX, Latency.TEXTURE),
     effect(f"TLD{FETCH}", "texture fetch by integer coordinates", Unit.TEX, Latency.TEXTURE),
     effect(f"TXD{FETCH}", "texture fetch by gradients", Unit.TEX, Latency.TEXTURE),
+    effect("TXQ", "extents of a texture or surface", Unit.TEX, Latency.TEXTURE),
+    effect(f"SULD.D.BA{SURFACE}{SIZE}{SCOPE}{OUTSIDE}", "load from a surface", Unit.TEX, Latency.TEXTURE),
+    effect(f"SUST.D.BA{SURFACE}{SIZE}{SCOPE}{OUTSIDE}", "store to a surface", Unit.TEX, Latency.STORE),
+    effect(f"SUST.P{SURFACE}{SCOPE}[.(R|RG|RGB)]{OUTSIDE}", "store in a surface's format", Unit.TEX, Latency.STORE),
+    effect(f"SURED.D[.BA]{SURFACE}{REDUCED}{SCOPE}{OUTSIDE}", "reduce on a surface", Unit.TEX, Latency.STORE),
     effect("QSPC[.E].(S|L|G|D)", "whether an address is in a state space", Unit.MEM, Latency.SHARED),
     effect("ATOM[.E].CAST.SPIN[.64][.STRONG][.(SM|GPU|SYS|CTA)]", "compare and swap", Unit.MEM, Latency.GLOBAL),
     effect("LDGDEPBAR", "order of copies; they are complete where they are issued"),
