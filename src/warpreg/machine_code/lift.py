@@ -31,6 +31,7 @@ from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction
 from warpreg.machine_code.operands import JUMP_TABLE, Parsed, operand_texts, parse
+from warpreg.machine_code.refused import reason
 from warpreg.machine_code.services import ADDRESSES, is_call, is_indexed_address, with_services
 from warpreg.machine_code.special_registers import special
 
@@ -228,7 +229,7 @@ class _Lifter:
             others = sum(not _is_known(other) for other in self.code.function.instructions) - 1
             more = f"; {others} others of the function are not known" if others else ""
             place = self.code.place(one)
-            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place}){more}")
+            raise UnsupportedError(one.opcode, location, f"{reason(opcode, modifiers)} ({place}){more}")
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
@@ -321,8 +322,9 @@ class _Lifter:
 
 
 def _is_known(one: ListedInstruction) -> bool:
-    opcode, _, pattern, _ = _form(one.opcode)
-    return pattern is not None or opcode in textures.OPCODES | matrices.OPCODES
+    opcode, modifiers, pattern, _ = _form(one.opcode)
+    is_matrix = opcode in matrices.OPCODES and "SP" not in modifiers
+    return pattern is not None or opcode in textures.OPCODES or is_matrix
 
 
 def _predicates(one: ListedInstruction) -> Vector:

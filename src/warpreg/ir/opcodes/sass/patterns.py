@@ -57,6 +57,8 @@ def _bank_load(modifiers: Modifiers) -> str:
 
 def _atomic(modifiers: Modifiers) -> str:
     type_ = _memory_type(modifiers)
+    if "ARRIVE" in modifiers:
+        raise ValueError("no atomic operation")
     if "CAS" in modifiers or "CAST" in modifiers:
         return f"{type_} <- address {type_} {type_}"
     return f"{type_} <- address" if "POPC" in modifiers else f"{type_} <- address {type_}"
