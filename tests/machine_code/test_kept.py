@@ -14,7 +14,7 @@ from warpreg.machine_code import assembler
 
 SCRIPT = """
 import sys
-from warpreg.experiments.runs.run import CompileChoice, find_workload, load_device
+from warpreg.evaluation.runs.run import CompileChoice, find_workload, load_device
 from warpreg.machine_code import assembler
 
 def lift(*arguments):
