@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from warpreg.analysis.values import values
-from warpreg.codegen.build.services import SERVICES
+from warpreg.codegen.lower.services import SERVICES
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
