@@ -85,7 +85,7 @@ class Code:
 
 
 def lift(code: Code, source: Kernel) -> Kernel:
-    """The kernel of a function; ``source`` is the kernel that the PTX declares (`codegen.build.build_kernel`), from
+    """The kernel of a function; ``source`` is the kernel that the PTX declares (`codegen.build_kernel`), from
     which it takes names and types of parameters, variables, and the module.
 
     Raises MachineCodeError for code that cannot be read, UnsupportedError for an opcode that is not known.
