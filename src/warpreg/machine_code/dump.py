@@ -21,7 +21,7 @@ from warpreg.machine_code.elf import Relocation
 FILE = re.compile(r"\d\d-bit ELF: .*\bsm=(\d+)(?:.*\btoolkit=([\d.]+))?")
 SECTION_ROW = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+[0-9a-f]+\s+[0-9a-f]+\s+[0-9a-f]+\s+[A-Z]\w+\s.*\s(\S+)$")
 SYMBOL_ROW = re.compile(
-    r"\s*(?:0x)?[0-9a-f]+\s+(\S+)\s+(\S+)\s+[A-Z]+\s+[A-Z]+\s+[A-Z]+\s+(\S+)\s+0x([0-9a-f]+)\s+(\S+)$"
+    r"\s*(?:0x)?[0-9a-f]+\s+(?:0x)?([0-9a-f]+)\s+(?:0x)?([0-9a-f]+)\s+[A-Z]+\s+[A-Z]+\s+[A-Z]+\s+(\S+)\s+0x([0-9a-f]+)\s+(\S+)$"
 )
 HEADER = re.compile(r"(?:\.section )?(\.\S+)")
 WORDS = re.compile(r"(?:0x[0-9a-f]{8} *)+$")

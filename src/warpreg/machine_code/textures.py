@@ -16,9 +16,7 @@ from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Regis
 from warpreg.ir.types import B32, B64
 from warpreg.machine_code.operands import ZERO, Parsed, Text
 
-FETCHES, QUERY = frozenset({"TEX", "TLD", "TXD"}), "TXQ"
-SURFACES = frozenset({"SULD", "SUST", "SURED"})
-OPCODES = FETCHES | SURFACES | {QUERY}
+QUERY, SURFACES = "TXQ", frozenset({"SULD", "SUST", "SURED"})
 
 COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 2, "ARRAY_2D": 3, "CUBE": 3, "ARRAY_CUBE": 4}
 SURFACE_COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 2, "2D_ARRAY": 3}

@@ -12,6 +12,7 @@ from warpreg.ir.memory_access import ATOMICS as ATOMICS
 from warpreg.ir.memory_access import SPACES, memory_form
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
+from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -21,8 +22,6 @@ from warpreg.simt.memory.load_store import Operation
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation, Sites
-
-MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -163,7 +162,7 @@ class MemoryAccess:
 
     def _parameter(self, operand: Address) -> list[Value]:
         """Kernel parameters are read from constant bank 0."""
-        if not isinstance(operand.base, ConstantBank) or self.instruction.opcode != "ld":
+        if not isinstance(operand.base, ConstantBank) or not self.instruction.traits.loads:
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "indexes parameters at run time")
         base = operand.base
         offsets = (base.offset + operand.offset + i * self.type.bytes for i in range(elements(self.instruction)))
@@ -211,13 +210,13 @@ SIZES = {"U8": 1, "U16": 2, "64": 8, "U64": 8, "S64": 8, "SD64": 8, "128": 16}
 
 def alignment(instruction: Instruction) -> int:
     """The required alignment of a memory instruction's addresses, in bytes."""
-    if instruction.opcode in ("ldmatrix", "stmatrix", "LDSM", "STSM"):
-        return 16
-    if instruction.opcode in ("LDGSTS", "SULD", "SUST", "SURED"):
+    traits = instruction.traits
+    if is_sass(instruction) and (traits.is_copy or traits.is_texture):
         return next((bytes_ for word, bytes_ in SIZES.items() if word in instruction.modifiers), 4)
-    if instruction.opcode == "wmma":
-        return min(4, instruction.types[-1].bytes) if instruction.types else 4
-    if instruction.opcode == "cp":
+    if traits.is_matrix:
+        whole = instruction.modifiers[:1] in (("load",), ("store",))
+        return min(4, instruction.types[-1].bytes) if whole else 16
+    if traits.is_asynchronous and traits.writes_memory:
         small = instruction.operands[2] if "bulk" not in instruction.modifiers else None
         return small.value if isinstance(small, Immediate) else 16
     form = memory_form(instruction)
