@@ -20,7 +20,8 @@ from tests.simt.test_surfaces import (  # noqa: F401  (collected here)
 from warpreg.codegen import CompileOptions
 from warpreg.machine_code.assembler import ARCHITECTURES, MachineCode
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.simt import Device, MemoryFault
+from warpreg.simt import Device, MemoryFault, Record
+from warpreg.timing.launch.simulate import simulate
 
 pytestmark = pytest.mark.slow
 
@@ -59,6 +60,15 @@ def test_extents_of_a_surface(options: CompileOptions) -> None:
     out = device.zeros(4, np.uint32)
     device.launch("k", 1, 1, device.surface(np.zeros((3, 8), np.uint32), "2d"), out, out)
     assert out.download().tolist() == [8, 3, 0, 0]
+
+
+def test_surfaces_in_a_timed_run(options: CompileOptions) -> None:
+    """A load, a store and a query: two records of addresses, as the path has accesses."""
+    body = "mul.lo.u32 %r1, %t, 4; suld.b.1d.b32.trap %r0, [%srf, {%r1}]; sust.b.1d.b32.trap [%srf, {%r1}], %t;"
+    device = Device(f"{HEAD}{body} suq.width.b32 %r2, [%srf];\nret;\n}}\n", options, Record(path=True, addresses=True))
+    out = device.zeros(4, np.uint32)
+    launch = device.launch("k", 1, 32, device.surface(np.zeros(32, np.uint32), "1d"), out, out)
+    assert simulate([launch], "gebhart-rfc", mode="interpreted").cycles > 0
 
 
 def test_what_the_driver_keeps_of_a_texture_is_not_known(options: CompileOptions) -> None:

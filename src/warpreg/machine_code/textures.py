@@ -45,9 +45,10 @@ def _query_operands(listed: Sequence[Parsed]) -> tuple[Operand, ...]:
 
 
 def _surface_operands(opcode: str, modifiers: tuple[str, ...], listed: Sequence[Parsed]) -> tuple[Operand, ...]:
-    """A vector of the words that are loaded, one of the coordinates, one of the words that are stored, the handle."""
-    count = next((SURFACE_COORDINATES[one] for one in modifiers if one in SURFACE_COORDINATES), 0)
-    if len(listed) != 4 or not count:
+    """A vector of the words that are loaded, one of the coordinates, one of the words that are stored, the handle, and
+    the geometry."""
+    geometry = next((one for one in modifiers if one in SURFACE_COORDINATES), "")
+    if len(listed) != 4 or not geometry:
         raise ValueError("no known geometry")
     data, place = listed[:2] if opcode == "SULD" else listed[1::-1]
     if not isinstance(place, Address) or place.offset or not isinstance(place.base, (Register, Immediate)):
@@ -56,9 +57,10 @@ def _surface_operands(opcode: str, modifiers: tuple[str, ...], listed: Sequence[
     loads = opcode == "SULD"
     results: list[Operand] = [Sink()] * words if loads and data == ZERO else _registers(data, words) if loads else []
     stored = [] if loads else _registers(data, words)
-    points = _registers(place.base, count)
+    points = _registers(place.base, SURFACE_COORDINATES[geometry])
     loaded: Operand = Vector(tuple(results)) if loads else Sink()
-    return loaded, Vector(tuple(points)), Vector(tuple(stored)), _handle(listed[2], listed[3])
+    handle = _handle(listed[2], listed[3])
+    return loaded, Vector(tuple(points)), Vector(tuple(stored)), handle, Special(geometry)
 
 
 def surface_words(opcode: str, modifiers: Sequence[str]) -> int:

@@ -163,7 +163,7 @@ def _query(body: Body, instruction: Instruction, pc: int) -> None:
 
 def _surface(body: Body, instruction: Instruction, pc: int) -> None:
     """SULD, SUST, SURED: an access to a surface."""
-    *given, handle = sources(body, instruction, pc)
+    *given, handle, _ = sources(body, instruction, pc)
     words = [value(body, source, B32, instruction) for source in given]
     points, stored = (len(o.elements) for o in instruction.sources[:2] if isinstance(o, Vector))
     count = stored or len(opcodes.flattened(instruction.results))
