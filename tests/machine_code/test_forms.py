@@ -107,3 +107,20 @@ def compare(forms: Sequence[Instruction], name: str, architectures: Sequence[str
 def test_conversions_round_and_clamp_as_told(architecture: str) -> None:
     pytest.importorskip("nvidia")
     compared([Instruction(text, 1) for text in (*DIRECTED, *LIMITED)], architecture, "directed")
+
+
+BYTES_AND_TF32 = [
+    *(f"cvt.rn.satfinite{relu}.{to}.{source}" for relu in ("", ".relu") for to in ("e4m3x2", "e5m2x2")
+      for source in ("f32", "f16x2")),
+    *(f"cvt.rn{relu}.f16x2.{source}" for relu in ("", ".relu") for source in ("e4m3x2", "e5m2x2")),
+    *(f"cvt.{rounding}{relu}.tf32.f32" for rounding in ("rn", "rz") for relu in ("", ".relu")),
+]  # fmt: skip
+"""All that are for sm_90, but ``cvt.rna.tf32``, which becomes integer instructions that keep the bits of a NaN."""
+
+
+@pytest.mark.slow
+def test_bytes_and_numbers_of_19_bits() -> None:
+    pytest.importorskip("nvidia")
+    forms = [form for rows in FORMS.values() for form in rows if form.text in BYTES_AND_TF32]
+    assert {form.text for form in forms} == {*BYTES_AND_TF32}
+    compared(forms, "sm_90", "bytes")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from warpreg.machine_code import assembler
 
 SCRIPT = """
 import sys
@@ -18,9 +21,9 @@ def lift(*arguments):
     print("lifted")
     return real(*arguments)
 
-def assembled(*arguments):
+def assembled(text, architecture, options):
     print("assembled")
-    return made(*arguments)
+    return made(text, architecture, [*options, *sys.argv[2:]])
 
 real, assembler.lift = assembler.lift, lift
 made, assembler.assembled = assembler.assembled, assembled
@@ -29,10 +32,10 @@ problem.check(problem.run(load_device(problem.workload, CompileChoice(machine_co
 """
 
 
-def steps(cache: Path, architecture: str) -> list[str]:
-    """What a new process does to run a kernel."""
+def steps(cache: Path, architecture: str, *options: str) -> list[str]:
+    """What a new process does to run a kernel; ``options`` are given to ``ptxas``, and no key knows them."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "WARPREG_CACHE": str(cache)}
-    command = [sys.executable, "-c", SCRIPT, architecture]
+    command = [sys.executable, "-c", SCRIPT, architecture, *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
@@ -42,3 +45,19 @@ def test_a_kernel_is_assembled_and_lifted_once(tmp_path: Path) -> None:
     assert steps(tmp_path, "sm_80") == ["assembled", "lifted"]
     assert steps(tmp_path, "sm_80") == []
     assert steps(tmp_path, "sm_90") == ["assembled", "lifted"]
+
+
+@pytest.mark.slow
+def test_a_kernel_is_kept_by_its_cubin(tmp_path: Path) -> None:
+    """The same bytes, assembled again, are not lifted again; others of the same PTX and the same version are."""
+    pytest.importorskip("nvidia")
+
+    def forget() -> None:
+        for kind in (assembler.KIND, assembler.HASHES):
+            shutil.rmtree(tmp_path / kind)
+
+    assert steps(tmp_path, "sm_80") == ["assembled", "lifted"]
+    forget()
+    assert steps(tmp_path, "sm_80") == ["assembled"]
+    forget()
+    assert steps(tmp_path, "sm_80", "-O0") == ["assembled", "lifted"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from warpreg import ptx
@@ -71,6 +73,35 @@ def test_a_uniform_register_of_a_wide_address_is_a_pair(text: str) -> None:
 def test_modifiers_that_no_row_has_are_refused(text: str) -> None:
     with pytest.raises(UnsupportedError, match=text.split()[0].replace(".", r"\.")):
         lifted(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "purpose"),
+    [
+        ("HGMMA.64x64x16.F32 R24, gdesc[UR8], RZ, !UPT", "multiplies matrices of a warp group (wgmma)"),
+        ("UTMALDG.2D [UR8], [UR4], desc[UR6]", "copies tensors (cp.async.bulk.tensor)"),
+        ("UBLKCP.S.G [UR4], [UR6], UR8", "copies blocks of memory asynchronously (cp.async.bulk)"),
+        ("SYNCS.EXCH.64 URZ, [UR4], UR6", "counts arrivals (mbarrier)"),
+        ("ATOMS.ARRIVE.64 R2, [URZ]", "counts arrivals (mbarrier)"),
+        ("HMMA.SP.16816.F32 R4, R4, R6, RZ, R6, 0x0", "multiplies sparse matrices (mma.sp)"),
+        ("R2B.RESULT RZ, P0", "sets a barrier from a register"),
+    ],
+)
+def test_what_is_refused_says_what_it_does(text: str, purpose: str) -> None:
+    opcode = text.split()[0]
+    with pytest.raises(UnsupportedError, match=f"^listing:2: {re.escape(opcode)} {re.escape(purpose)}.*, which is not"):
+        lifted(text)
+
+
+def test_an_address_is_that_of_the_instruction_or_of_a_label() -> None:
+    """``LEPC`` is the second instruction, at byte 0x10."""
+    text = (
+        "Function : f\n /*0000*/ NOP ;\n /*0010*/ LEPC R4 ;\n.L_x_1:\n /*0020*/ LEPC R6, `(.L_x_1) ;\n /*0030*/ EXIT ;"
+    )
+    records = Cubin({"f": KernelRecord("f", 16, parameter_base=0x160)}, {}, {}, {})
+    kernel = lift(Code(listing.parse(text).functions["f"], "sm_80", records), build_kernel(MODULE, "f"))
+    found = [i for i in kernel.instructions() if i.opcode == "LEPC"]
+    assert [i.sources for i in found] == [(Immediate(0x10),), (Immediate(0x20),)]
 
 
 def test_a_word_that_no_launch_writes_is_refused() -> None:

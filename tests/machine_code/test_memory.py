@@ -80,6 +80,12 @@ BODIES = {
         barrier.red.popc.u32 %r12, 2, %p1; barrier.red.or.pred %p2, 3, %p1; barrier.red.and.pred %p3, 3, %p1;
         selp.u32 %r5, 1, 2, %p2; selp.u32 %r6, 4, 8, %p3; add.u32 %r13, %r5, %r6;
         vote.sync.ballot.b32 %r7, %p1, -1; add.u32 %r13, %r13, %r7; bar.warp.sync -1;""",
+    "barriers by register": """
+        ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d4]; setp.lt.s32 %p1, %r10, 0; ld.global.u32 %r3, [%d2];
+        and.b32 %r3, %r3, 3; add.u32 %r4, %r3, 4; add.u32 %r5, %r3, 8; and.b32 %r6, %r10, 0; add.u32 %r6, %r6, 64;
+        st.shared.u32 [%r2], %r10; barrier.sync %r4, %r6; xor.b32 %r7, %r2, 512; ld.shared.u32 %r11, [%r7];
+        barrier.sync %r5; barrier.red.popc.u32 %r12, %r4, %r6, %p1; barrier.red.popc.u32 %r13, %r5, !%p1;
+        barrier.red.or.pred %p2, 2, %r6, %p1; selp.u32 %r8, 100, 200, %p2; add.u32 %r13, %r13, %r8;""",
     "narrow values": """
         ld.global.u8 %r10, [%d4+3]; ld.global.s8 %r11, [%d4+5]; ld.global.u16 %r12, [%d4+6];
         ld.global.s16 %r13, [%d4+10];

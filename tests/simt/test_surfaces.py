@@ -10,7 +10,7 @@ from tests.simt.programs import COMPILED, VIRTUAL, words
 
 from warpreg.simt import Device, MemoryFault
 
-HEAD = """.version 8.0
+HEAD = """.version 8.1
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 srf, .param .u64 in, .param .u64 out)

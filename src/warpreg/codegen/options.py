@@ -21,6 +21,9 @@ class Assembler(Protocol):
     def kernel(self, module: Module, name: str) -> Kernel:
         """A kernel in architected registers."""
 
+    def code_hash(self, module: Module) -> str:
+        """The SHA-256 of the code that it makes of a module."""
+
 
 @dataclass(frozen=True)
 class CompileOptions:

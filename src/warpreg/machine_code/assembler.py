@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import pickle
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from warpreg.machine_code.lift import Code, lift
 from warpreg.machine_code.tools import assembled, disassembled, ptxas_version
 
 ARCHITECTURES = ("sm_80", "sm_90")
-KIND = "cubins"
+KIND, HASHES = "cubins", "cubin-hashes"
 KEPT = 8
 """Modules whose code is kept in memory."""
 
@@ -49,17 +50,33 @@ class MachineCode:
         file = f"{name}.{self.architecture}.sass"
         return lift(Code(function, self.architecture, code.records, file), build_kernel(module, name))
 
+    def code_hash(self, module: Module) -> str:
+        """The SHA-256 of the cubin of a module; kept on disk, so that a compiled kernel is found without its cubin."""
+        text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
+        key = self._key(text)
+        kept = store.read(HASHES, key)
+        if kept is None:
+            kept = hashlib.sha256(self.files(ptx.write(module))[0]).hexdigest().encode()
+            store.write(HASHES, key, kept)
+        return kept.decode()
+
     def files(self, text: str) -> tuple[bytes, str]:
         """The cubin of PTX text, and its listing; kept on disk."""
-        limit = [] if self.max_registers is None else [f"-maxrregcount={self.max_registers}"]
-        key = store.key_of(text, self.architecture, self.version, str(limit))
+        key = self._key(text)
         data = store.read(KIND, key)
         if data is None:
-            made = assembled(text, self.architecture, limit)
+            made = assembled(text, self.architecture, self._options)
             data = pickle.dumps((made, disassembled(made)))
             store.write(KIND, key, data)
         binary, listed = pickle.loads(data)
         return binary, listed
+
+    @property
+    def _options(self) -> list[str]:
+        return [] if self.max_registers is None else [f"-maxrregcount={self.max_registers}"]
+
+    def _key(self, text: str) -> str:
+        return store.key_of(text, self.architecture, self.version, str(self._options))
 
 
 @dataclass(frozen=True)

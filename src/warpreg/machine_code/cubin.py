@@ -18,6 +18,7 @@ from warpreg.machine_code.errors import MachineCodeError
 FRAME_SIZE, REGCOUNT = 0x11, 0x2F
 PARAM_CBANK, KPARAM_INFO, KPARAM_INFO_V2 = 0x0A, 0x17, 0x45
 SIZED = 4
+RECORD = struct.Struct("<BBH")
 MACHINE = 190
 """Of NVIDIA's GPUs in the header of an ELF file."""
 RELOCATABLE = 1
@@ -75,21 +76,22 @@ def read(data: bytes, name: str = "cubin") -> Cubin:
         raise MachineCodeError(f"{name}: no cubin: an ELF file for machine {found.machine}, expected {MACHINE}")
     if found.kind == RELOCATABLE:
         raise MachineCodeError(f"{name}: a relocatable cubin: link it first (nvcc -dlink -cubin)")
+    number = found.flags & 0xFF if found.abi <= OLD_ABI else found.flags >> 8 & 0xFF
     try:
-        return _read(found)
-    except (struct.error, IndexError) as error:
-        raise MachineCodeError(f"{name}: a damaged cubin: {error}") from error
+        return records(found, f"sm_{number}")
+    except ValueError as error:
+        raise elf.damaged(name, error) from error
 
 
-def _read(found: elf.Elf) -> Cubin:
+def records(found: elf.Elf, architecture: str) -> Cubin:
+    """The records of a file for an architecture.  Raises ValueError for damaged ones."""
     by_section: dict[str, list[Symbol]] = {}
     for one in found.symbols:
         if one.name and 0 < one.section < len(found.sections):
             place = found.sections[one.section].name
             by_section.setdefault(place, []).append(Symbol(one.name, place, one.offset, one.bytes))
     contents = {s.name: s.data for s in found.sections if s.name.startswith((CONSTANT, INITIAL))}
-    number = found.flags & 0xFF if found.abi <= OLD_ABI else found.flags >> 8 & 0xFF
-    return Cubin(_kernels(found), by_section, contents, found.relocations(), f"sm_{number}", _version(found.sections))
+    return Cubin(_kernels(found), by_section, contents, found.relocations, architecture, _version(found.sections))
 
 
 def _version(sections: tuple[elf.Section, ...]) -> str:
@@ -118,8 +120,8 @@ def _counts(data: bytes, names: list[str], kernels: dict[str, KernelRecord]) -> 
     """Registers and frames, which name their kernel."""
     for attribute, value in _records(data):
         if attribute in (REGCOUNT, FRAME_SIZE):
-            symbol, count = struct.unpack("<II", value)
-            record = kernels.get(names[symbol])
+            symbol, count = _fields("<II", attribute, value)
+            record = kernels.get(elf.chosen(names, symbol, "a record names symbol"))
             if record and attribute == REGCOUNT:
                 record.registers = count
             elif record:
@@ -129,20 +131,26 @@ def _counts(data: bytes, names: list[str], kernels: dict[str, KernelRecord]) -> 
 def _parameters(data: bytes, record: KernelRecord) -> None:
     for attribute, value in _records(data):
         if attribute == PARAM_CBANK:
-            _, record.parameter_base, _ = struct.unpack("<IHH", value)
+            _, record.parameter_base, _ = _fields("<IHH", attribute, value)
         elif attribute == KPARAM_INFO:
-            _, number, offset, flags = struct.unpack("<IHHI", value)
+            _, number, offset, flags = _fields("<IHHI", attribute, value)
             record.parameters[number] = offset, flags >> 18
         elif attribute == KPARAM_INFO_V2:
-            _, number, offset, size, _ = struct.unpack("<IHHHH", value)
+            _, number, offset, size, _ = _fields("<IHHHH", attribute, value)
             record.parameters[number] = offset, size
+
+
+def _fields(form: str, attribute: int, value: bytes) -> tuple[int, ...]:
+    if len(value) != struct.calcsize(form):
+        raise ValueError(f"record {attribute:#x} has {len(value)} bytes, expected {struct.calcsize(form)}")
+    return struct.unpack(form, value)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Attribute and value of each record; the value of a record without size is the two bytes after the attribute."""
     at = 0
     while at < len(data):
-        kind, attribute, size = struct.unpack_from("<BBH", data, at)
+        kind, attribute, size = elf.unpacked(RECORD, data, at, "a record")
         value = data[at + 4 : at + 4 + size] if kind == SIZED else data[at + 2 : at + 4]
         yield attribute, value
         at += 4 + (size if kind == SIZED else 0)

@@ -14,6 +14,7 @@ from importlib import import_module
 
 import zstandard
 
+from warpreg.machine_code.elf import unpacked
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.tools import VendorToolMissingError
 
@@ -24,6 +25,9 @@ ENTRY = struct.Struct("<HHIQI4x4xI8xQ8xQ")
 bytes of it uncompressed."""
 CUBIN = 2
 LZ4, ZSTD = 0x2000, 0x8000
+PACKED = "a compressed cubin that cannot be unpacked"
+MOST_BYTES = 1 << 30
+"""Limit of a cubin; a size beyond it is taken as damage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +44,52 @@ def read(data: bytes, name: str) -> list[Image]:
         raise MachineCodeError(f"{name}: no fat binary: it does not begin with {MAGIC:#x}")
     try:
         return list(_images(data))
-    except (struct.error, ValueError, RuntimeError, zstandard.ZstdError) as error:
+    except ValueError as error:
         raise MachineCodeError(f"{name}: a damaged fat binary: {error}") from error
 
 
 def _images(data: bytes) -> Iterator[Image]:
     at = 0
     while at < len(data):
-        magic, _, header, size = CONTAINER.unpack_from(data, at)
+        magic, _, header, size = unpacked(CONTAINER, data, at, "a container")
         end = at + header + size
-        if magic != MAGIC or end > len(data):
+        if magic != MAGIC or header < CONTAINER.size or end > len(data):
             raise ValueError(f"a container of {header + size} bytes at byte {at} of {len(data)}")
         at += header
         while at < end:
-            kind, _, header, padded, packed, architecture, flags, whole = ENTRY.unpack_from(data, at)
+            kind, _, header, padded, packed, architecture, flags, whole = unpacked(ENTRY, data, at, "an entry")
+            if header < ENTRY.size or at + header + padded > end:
+                raise ValueError(f"an entry of {header + padded} bytes at byte {at} of {end}")
             content = data[at + header : at + header + padded]
             if kind == CUBIN:
-                yield Image(f"sm_{architecture}", _unpacked(content[:packed] if packed else content, flags, whole))
+                yield Image(f"sm_{architecture}", _content(content[:packed] if packed else content, flags, whole))
             at += header + padded
 
 
-def _unpacked(content: bytes, flags: int, whole: int) -> bytes:
-    """Raises VendorToolMissingError without the library for LZ4."""
-    if flags & ZSTD:
-        return zstandard.ZstdDecompressor().decompress(content, max_output_size=whole)
-    if flags & LZ4:
-        try:
-            block = import_module("lz4.block")
-        except ImportError:
-            raise VendorToolMissingError("lz4") from None
-        unpacked: bytes = block.decompress(content, uncompressed_size=whole)
-        return unpacked
-    return content
+def _content(content: bytes, flags: int, whole: int) -> bytes:
+    """The content of an entry, unpacked; ``whole`` are its bytes.  Raises ValueError, VendorToolMissingError."""
+    if not flags & (ZSTD | LZ4):
+        return content
+    if whole > MOST_BYTES:
+        raise ValueError(f"a cubin of {whole} bytes, expected at most {MOST_BYTES}")
+    try:
+        zstd = zstandard.ZstdDecompressor()
+        found = zstd.decompress(content, max_output_size=whole) if flags & ZSTD else _lz4(content, whole)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise ValueError(PACKED) from error
+    if len(found) != whole:
+        raise ValueError(f"a cubin of {len(found)} bytes, expected {whole}")
+    return found
+
+
+def _lz4(content: bytes, whole: int) -> bytes:
+    """Raises ValueError, and VendorToolMissingError without the library for LZ4."""
+    try:
+        block = import_module("lz4.block")
+    except ImportError:
+        raise VendorToolMissingError("lz4") from None
+    try:
+        found: bytes = block.decompress(content, uncompressed_size=whole)
+    except block.LZ4BlockError as error:
+        raise ValueError(PACKED) from error
+    return found

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from warpreg.ir.module import Module
 from warpreg.ir.text_files import read_text
-from warpreg.machine_code import cubin, fatbin, listing
+from warpreg.machine_code import assembly, cubin, dump, fatbin, listing
 from warpreg.machine_code.assembler import ARCHITECTURES
 from warpreg.machine_code.binary import module_of_cubin, module_of_listing
 from warpreg.machine_code.cubin import Cubin
@@ -23,8 +23,8 @@ Part = TypeVar("Part")
 def read(path: Path, architecture: str | None = None) -> Module:
     """The module of a file, its code for ``architecture`` where it has several.
 
-    A listing takes the records of a cubin of the same stem beside it.  Raises MachineCodeError for a file that cannot
-    be read, or has no code for the architecture.
+    A listing takes the records of a cubin of the same stem beside it, else those in its text.  Raises MachineCodeError
+    for a file that cannot be read, or has no code for the architecture.
     """
     file = str(path)
     if path.suffix == LISTING:
@@ -51,8 +51,19 @@ def _listed(text: str, path: Path, architecture: str | None) -> Module:
         parts = {architecture: parts[""]}
     listed = _chosen(parts, architecture, str(path))
     beside = path.with_suffix(CUBIN)
-    records = _records(beside, listed, path) if beside.is_file() else None
+    records = _records(beside, listed, path) if beside.is_file() else _records_within(text, listed, str(path))
     return module_of_listing(listed, str(path), records, text)
+
+
+def _records_within(text: str, listed: Listing, file: str) -> Cubin | None:
+    """The records that a whole listing contains.  Raises MachineCodeError for damaged ones."""
+    if found := dump.read(text).get(listed.architecture):
+        return found
+    try:
+        whole = assembly.read(text)
+        return cubin.records(whole, listed.architecture) if whole else None
+    except ValueError as error:
+        raise MachineCodeError(f"{file}: damaged records: {error}") from error
 
 
 def _records(path: Path, listed: Listing, listing_path: Path) -> Cubin:

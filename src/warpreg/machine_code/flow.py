@@ -23,10 +23,12 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """By position: the position that a branch or call names; those that a jump table names."""
+    """By position: the position that a branch or call names; those that a jump table names.  ``outside``: the positions
+    of calls of functions that are not in the code; they return to the next instruction."""
 
     direct: Mapping[int, int]
     tables: Mapping[int, tuple[int, ...]]
+    outside: frozenset[int] = frozenset()
 
 
 def base(instruction: ListedInstruction) -> str:
@@ -62,6 +64,8 @@ def _successors(
     one, flow = code[at], flow_of(code[at])
     conditional = bool(one.guard) or (base(one) == "BRA" and one.operands.count("`(") == 1 and "," in one.operands)
     taken: tuple[int, ...] = ()
+    if at in targets.outside:
+        flow = Flow.NEXT
     if flow is Flow.BRANCH:
         taken = (targets.direct[at],)
     elif flow is Flow.INDIRECT:

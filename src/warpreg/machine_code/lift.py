@@ -24,7 +24,7 @@ from warpreg.ir.operands import (
     Special,
     Vector,
 )
-from warpreg.ir.types import PRED, Type
+from warpreg.ir.types import B32, PRED, Type
 from warpreg.machine_code import matrices, textures
 from warpreg.machine_code.canonical import canonical, wide_addresses, with_signs
 from warpreg.machine_code.cubin import Cubin, KernelRecord
@@ -32,18 +32,26 @@ from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, flow_of, position
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction
 from warpreg.machine_code.operands import JUMP_TABLE, Parsed, operand_texts, parse
+from warpreg.machine_code.refused import reason
+from warpreg.machine_code.services import ADDRESSES, is_call, is_indexed_address, with_services
 from warpreg.machine_code.special_registers import special
 
 PARAMETER_BASES = {"sm_80": 0x160, "sm_90": 0x210}
 """Where parameters begin in constant bank 0; the word that a kernel without parameters has too."""
 
-LITERALS, VARIABLES, ADDRESSES = 2, 3, 4
-"""Constant banks: constants of the code and jump tables; ``__constant__`` variables; addresses of variables."""
+LITERALS, VARIABLES = 2, 3
+"""Constant banks: constants of the code and jump tables; ``__constant__`` variables."""
 
-LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x128, 0x18C, 0x208])
+LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x11C, 0x128, 0x18C, 0x208, 0x20C])
 """Words of constant bank 0 below the parameters that are known: extents of block and grid, generic addresses of shared
 and local memory, stack pointer; of each architecture, the descriptor of global memory, and a flag that selects the
 scope of a fence, both 0."""
+
+WORKSPACE = {
+    "sm_80": {0x8C: "%envreg1", 0x90: "%envreg2"},
+    "sm_90": {0x44: "%envreg1", 0x48: "%envreg2"},
+}
+"""Words of constant bank 0 with the address of the workspace of a cooperative grid, by what PTX reads instead."""
 
 PREDICATES = 7
 PLAIN = Register, Sink
@@ -52,6 +60,7 @@ PLAIN = Register, Sink
 NEVER = ("!PT", "!UPT")
 """Guards of instructions without effect."""
 
+REGISTER = re.compile(r"U?R\d")
 LABEL = re.compile(r"`\(([^)]*)\)")
 
 
@@ -77,7 +86,7 @@ class Code:
 
 
 def lift(code: Code, source: Kernel) -> Kernel:
-    """The kernel of a function; ``source`` is the kernel that the PTX declares (`codegen.build.build_kernel`), from
+    """The kernel of a function; ``source`` is the kernel that the PTX declares (`codegen.build_kernel`), from
     which it takes names and types of parameters, variables, and the module.
 
     Raises MachineCodeError for code that cannot be read, UnsupportedError for an opcode that is not known.
@@ -93,7 +102,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
     words = [register.words[-1] for register in used if register.words]
     uniform = [r.index + max(1, r.type.words) for r in used if r.is_uniform and not r.is_predicate]
     predicates = [r.index + 1 for r in used if r.is_predicate and not r.is_uniform]
-    return replace(
+    kernel = replace(
         source,
         blocks=lifted,
         parameters=tuple(replace(p, offset=first + p.offset) for p in source.parameters),
@@ -111,6 +120,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
         placements=lifter.placements(source, lifted),
         analyses={},
     )
+    return with_services(kernel, lifter.addresses) if lifter.needs_services(targets) else kernel
 
 
 def _registers(lifted: Iterable[Block]) -> Iterable[Register]:
@@ -130,6 +140,7 @@ def _without_padding(listed: list[ListedInstruction]) -> list[ListedInstruction]
 def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
     labels = code.function.labels | {code.function.name: 0}
     direct, tables = {}, {}
+    outside = set()
     for at, one in enumerate(listed):
         opcode = base(one)
         if opcode == "BRX":
@@ -144,22 +155,16 @@ def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
         elif flow_of(one) is Flow.BRANCH or opcode == "BSSY":
             name = LABEL.search(one.operands)
             if "ABS" in one.opcode and not name:
-                raise _outside(code, one)
+                outside.add(at)
+                continue
+            if opcode == "CALL" and REGISTER.match(one.operands):
+                place = Location(code.file, one.line)
+                raise UnsupportedError(one.opcode, place, "calls an address in a register, which is not supported")
             address = labels.get(name[1]) if name else _number(one)
             if address is None:
                 raise MachineCodeError(f"{code.place(one)}: no target '{one.operands}' in the function")
             direct[at] = position(address, listed, code.place(one))
-    return Targets(direct, tables)
-
-
-def _outside(code: Code, one: ListedInstruction) -> UnsupportedError:
-    """The error of a call of a function that the cubin does not define; names those that there are."""
-    defined = {symbol.name for symbols in code.cubin.symbols.values() for symbol in symbols}
-    held = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {}).values()
-    names = sorted({found.symbol for found in held} - defined)
-    what = f" ({' or '.join(names)})" if names else ""
-    reason = f"calls a function outside of the kernel{what}, which is not supported ({code.place(one)})"
-    return UnsupportedError(one.opcode, Location(code.file, one.line), reason)
+    return Targets(direct, tables, frozenset(outside))
 
 
 def _address(code: Code, one: ListedInstruction, label: str) -> int:
@@ -182,6 +187,11 @@ class _Lifter:
         self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
         self.literals = code.cubin.contents.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
+        self.reads_addresses = False
+
+    def needs_services(self, targets: Targets) -> bool:
+        """Whether the code calls functions outside of it."""
+        return bool(targets.outside) or self.reads_addresses
 
     def placements(self, source: Kernel, lifted: Iterable[Block]) -> tuple[Placement, ...]:
         """Those of the PTX, variables whose addresses the code takes, and those of bank 3 with their offsets in it; all
@@ -220,10 +230,12 @@ class _Lifter:
             others = sum(not _is_known(other) for other in self.code.function.instructions) - 1
             more = f"; {others} others of the function are not known" if others else ""
             place = self.code.place(one)
-            raise UnsupportedError(one.opcode, location, f"is no known machine instruction ({place}){more}")
+            raise UnsupportedError(one.opcode, location, f"{reason(opcode, modifiers)} ({place}){more}")
         positions: tuple[int, ...] = ()
         try:
             listed, reused = self._listed(opcode, one)
+            if opcode == "LEPC":
+                listed = [listed[0], self._address_of(listed[1:], one)]
             if opcode in matrices.OPCODES:
                 opcode, modifiers, operands = matrices.as_ptx(opcode, modifiers, listed)
                 kinds = (None,) * len(operands)
@@ -242,7 +254,7 @@ class _Lifter:
         source = Location(*one.source) if one.source else None
         guard = _guard(one.guard)
         lifted = Instruction(opcode, modifiers, resolved, guard, location, source, one.control, positions)
-        if pattern is not None:
+        if pattern is not None and not is_call(lifted):
             opcodes.lookup(lifted)  # refuses modifiers that no row has
         return lifted
 
@@ -263,8 +275,18 @@ class _Lifter:
         if isinstance(operand, ConstantBank):
             return self._bank(operand, one, kind)
         if isinstance(operand, Modified) and isinstance(operand.operand, ConstantBank):
-            return replace(operand, operand=self._bank(operand.operand, one, kind))
+            return self._modified(operand, self._bank(operand.operand, one, kind), one)
         return operand
+
+    def _modified(self, operand: Modified, inner: Operand, one: ListedInstruction) -> Modified:
+        if not isinstance(inner, (ConstantBank, Immediate)):
+            raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {operand}")
+        return replace(operand, operand=inner)
+
+    def _address_of(self, labels: list[Parsed], one: ListedInstruction) -> Immediate:
+        """The address of a label in the function, or of an instruction."""
+        names = [label.name for label in labels if isinstance(label, Label)]
+        return Immediate(_address(self.code, one, names[0]) if names else one.address)
 
     def _label(self, label: Label) -> Operand:
         address = self.code.function.labels.get(label.name)
@@ -276,8 +298,10 @@ class _Lifter:
         first = self.code.record.parameter_base or PARAMETER_BASES.get(self.code.architecture, 0)
         return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= first
 
-    def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> ConstantBank | Immediate:
-        if word.bank == VARIABLES and word.index:
+    def _bank(self, word: ConstantBank, one: ListedInstruction, kind: Type | str | None) -> Operand:
+        if is_indexed_address(word):
+            self.reads_addresses = True
+        if word.index and word.bank in (VARIABLES, ADDRESSES):
             return word
         if word.bank == VARIABLES:
             for offset, size, name in reversed(self.variables):
@@ -289,6 +313,9 @@ class _Lifter:
         if word.bank == LITERALS and word.index is None and word.offset + word.type.bytes <= len(self.literals):
             form = kind.name if isinstance(kind, Type) and kind.name in ("f32", "f64") else "int"
             return Immediate(int.from_bytes(self.literals[word.offset :][: word.type.bytes], "little"), form)
+        workspace = WORKSPACE.get(self.code.architecture, {})
+        if word.bank == 0 and word.offset in workspace and word.type.bits == B32.bits:
+            return Special(workspace[word.offset])
         if word.bank == LITERALS or (word.bank == 0 and self._is_known_word(word)):
             return word
         remedy = "" if self.code.cubin.contents else "; variables need the cubin, beside the listing"
@@ -296,8 +323,9 @@ class _Lifter:
 
 
 def _is_known(one: ListedInstruction) -> bool:
-    opcode, _, pattern, _ = _form(one.opcode)
-    return pattern is not None or opcodes.traits_of(opcode).is_texture or opcode in matrices.OPCODES
+    opcode, modifiers, pattern, _ = _form(one.opcode)
+    is_matrix = opcode in matrices.OPCODES and "SP" not in modifiers
+    return pattern is not None or opcodes.traits_of(opcode).is_texture or is_matrix
 
 
 def _predicates(one: ListedInstruction) -> Vector:

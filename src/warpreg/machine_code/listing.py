@@ -105,6 +105,9 @@ class _Reader:
         listings = [one for one in self.parts.values() if one.functions]
         if not listings:
             raise MachineCodeError(f"{self.name}: no function; expected text of nvdisasm -c or cuobjdump -sass")
+        for function in (one for listing in listings for one in listing.functions.values()):
+            if not function.instructions:
+                raise MachineCodeError(f"{self.name}: function {function.name} has no instructions")
         return listings
 
     def _other(self, line: str) -> None:

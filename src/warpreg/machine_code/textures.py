@@ -4,22 +4,73 @@ Found with PTX of known meaning: ``tex.a2d`` becomes ``TEX.LL R6, R4, R4, R7, UR
 R4 to R6 hold layer, x and y, R7 the level of detail, R4 and R5 get red and green, R6 blue.  With ``.SCR`` (sm_80), the
 first register operand holds half of the coordinates and the level, rounded up, and the second the rest.  The handle is
 a pair of uniform registers, or the number of a word of constant bank 0.  The last operand has a bit for each channel.
+Surfaces name their geometry as a modifier, and the coordinates lie in consecutive registers, the layer last:
+``suld.b.a2d.v2.b32.zero`` becomes ``SULD.D.BA.2D_ARRAY.64.STRONG.SM.IGN R4, [R8], UR6, 0x0``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Special, Vector
+from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register, Sink, Special, Vector
 from warpreg.ir.types import B32, B64
-from warpreg.machine_code.operands import Parsed, Text
+from warpreg.machine_code.operands import ZERO, Parsed, Text
+
+QUERY, SURFACES = "TXQ", frozenset({"SULD", "SUST", "SURED"})
 
 COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 2, "ARRAY_2D": 3, "CUBE": 3, "ARRAY_CUBE": 4}
+SURFACE_COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 2, "2D_ARRAY": 3}
+"""Of a surface, by modifier."""
 CHANNELS = 4
 ALL_CHANNELS = 15
+EXTENTS = "TEX_HEADER_DIMENSION"
+"""What a query asks for; its channels are width, height and depth."""
 
 
 def texture_operands(opcode: str, modifiers: tuple[str, ...], listed: Sequence[Parsed]) -> tuple[Operand, ...]:
+    """The operands of an instruction of textures or surfaces.  Raises ValueError for operands of another form."""
+    if opcode == QUERY:
+        return _query_operands(listed)
+    if opcode in SURFACES:
+        return _surface_operands(opcode, modifiers, listed)
+    return _fetch_operands(opcode, modifiers, listed)
+
+
+def _query_operands(listed: Sequence[Parsed]) -> tuple[Operand, ...]:
+    """A vector of the results, the level, and the handle."""
+    if len(listed) != 7 or listed[3] != Text(EXTENTS) or not isinstance(listed[6], Immediate) or listed[6].value > 7:
+        raise ValueError("no known query of a texture")
+    (level,) = _registers(listed[2], 1)
+    return Vector(_results(listed[1], listed[0], listed[6].value)), level, _handle(listed[4], listed[5])
+
+
+def _surface_operands(opcode: str, modifiers: tuple[str, ...], listed: Sequence[Parsed]) -> tuple[Operand, ...]:
+    """A vector of the words that are loaded, one of the coordinates, one of the words that are stored, the handle, and
+    the geometry."""
+    geometry = next((one for one in modifiers if one in SURFACE_COORDINATES), "")
+    if len(listed) != 4 or not geometry:
+        raise ValueError("no known geometry")
+    data, place = listed[:2] if opcode == "SULD" else listed[1::-1]
+    if not isinstance(place, Address) or place.offset or not isinstance(place.base, (Register, Immediate)):
+        raise ValueError(f"'{place}' is no place on a surface")
+    words = surface_words(opcode, modifiers)
+    loads = opcode == "SULD"
+    results: list[Operand] = [Sink()] * words if loads and data == ZERO else _registers(data, words) if loads else []
+    stored = [] if loads else _registers(data, words)
+    points = _registers(place.base, SURFACE_COORDINATES[geometry])
+    loaded: Operand = Vector(tuple(results)) if loads else Sink()
+    handle = _handle(listed[2], listed[3])
+    return loaded, Vector(tuple(points)), Vector(tuple(stored)), handle, Special(geometry)
+
+
+def surface_words(opcode: str, modifiers: Sequence[str]) -> int:
+    """The registers that an instruction loads or stores: with ``.P``, one for each channel that it names."""
+    if opcode == "SUST" and modifiers[0] == "P":
+        return next((len(one) for one in modifiers if one in ("R", "RG", "RGB")), CHANNELS)
+    return 4 if "128" in modifiers else 2 if {"64", "U64", "S64", "SD64"} & {*modifiers} else 1
+
+
+def _fetch_operands(opcode: str, modifiers: tuple[str, ...], listed: Sequence[Parsed]) -> tuple[Operand, ...]:
     """A vector of four results (sinks for channels that are not read), of coordinates, and of the level or the
     gradients (dx and dy of each dimension in turn), then the handle and the geometry.
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from warpreg.ir.errors import WarpregError
 
 VERSION = re.compile(r"V(\d[\d.]*)")
+LISTING_SECONDS = 300.0
+"""Limit of the disassembler, which does not end on some damaged files; it lists a megabyte of code in seconds."""
 
 
 class VendorToolMissingError(WarpregError):
@@ -61,13 +63,25 @@ def disassembled(cubin: bytes) -> str:
     with tempfile.TemporaryDirectory(prefix="warpreg-nvdisasm-") as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        return output_of([str(find_tool("nvdisasm")), "-c", "-hex", str(path)])
+        return output_of([str(find_tool("nvdisasm")), "-c", "-hex", str(path)], LISTING_SECONDS)
 
 
-def output_of(command: list[str]) -> str:
-    """The output of a tool on both streams; the last word is its input.  Raises `VendorToolError`."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def output_of(command: list[str], seconds: float | None = None) -> str:
+    """The output of a tool on both streams; the last word is its input.  Raises `VendorToolError`, also if it runs
+    longer than some ``seconds``."""
+    tool, file = Path(command[0]).name, Path(command[-1]).name
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise VendorToolError(f"{tool} has not ended on {file} after {seconds:g} s") from error
     if done.returncode:
-        tool, file = Path(command[0]).name, Path(command[-1]).name
         raise VendorToolError(f"{tool} failed with status {done.returncode} on {file}:\n{done.stdout.strip()}")
     return done.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.machine_code.reference import reading
+from tests.machine_code.reference.operands import Operand
 from tests.machine_code.reference.state import Arrivals, Barrier, Group, Lane, Warp
 from tests.machine_code.reference.text import BYTES, Function, Instruction
 
@@ -194,7 +195,7 @@ def synchronize(i: Instruction, function: Function) -> Flow:
     """``BAR.SYNC``, ``.ARV`` and ``.RED``: a barrier of the block, for all threads or a number of them."""
     numbers = [one for one in i.operands if one.kind != "predicate"]
     tests = [reading.predicate(one) for one in i.operands if one.kind == "predicate"]
-    name, count = reading.integer(numbers[0]), reading.integer(numbers[1]) if len(numbers) > 1 else None
+    name, count = _name_and_count(numbers)
 
     def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
         rest = group.part(others(group, active), group.pc + BYTES)
@@ -213,6 +214,17 @@ def synchronize(i: Instruction, function: Function) -> Flow:
         return rest
 
     return run
+
+
+def _name_and_count(numbers: list[Operand]) -> tuple[reading.Read, reading.Read | None]:
+    """The barrier and the threads that it takes; if both are registers, each has both: 4 bits, and 12 from bit 16."""
+    name, *rest = [reading.integer(one) for one in numbers]
+    if not rest:
+        return name, None
+    (count,) = rest
+    if all(one.kind == "register" for one in numbers):
+        return (lambda lane: name(lane) & 15), (lambda lane: count(lane) >> 16 & 0xFFF)
+    return name, count
 
 
 def stand_still(i: Instruction, function: Function) -> Flow:

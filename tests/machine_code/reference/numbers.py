@@ -9,7 +9,8 @@ from tests.machine_code.reference.integers import COMBINATIONS, Step
 from tests.machine_code.reference.reading import Read, Write, signed
 from tests.machine_code.reference.state import Lane
 from tests.machine_code.reference.text import Instruction
-from tests.reference import floats
+from tests.reference import conversion, floats
+from tests.reference.narrow import narrow
 from tests.reference.number import BF16, F16, F32, F64, Exact, Format, mask
 
 ROUNDINGS = {"RN": "rn", "RZ": "rz", "RM": "rm", "RP": "rp"}
@@ -269,12 +270,22 @@ def round_to_whole(i: Instruction) -> Step:
     return step
 
 
-def pack_pair(i: Instruction) -> Step:
-    """``F2FP``: two numbers narrowed, the first to the upper half."""
+def pack(i: Instruction) -> Step:
+    """``F2FP``: numbers narrowed, the first to the upper part; bytes, and a number of 19 bits, as ``cvt`` of PTX."""
+    small = next((m.lower() for m in i.modifiers if m in ("E4M3", "E5M2")), "")
+    if small and i.has("UNPACK_B"):
+        return _bytes_to_halves(i, small)
+    if small:
+        return _to_bytes(i, small)
+    return _to_tensor(i) if i.has("TF32") else _pack_halves(i)
+
+
+def _pack_halves(i: Instruction) -> Step:
     to = BF16 if i.has("BF16") else F16
-    if not i.has("F32") or i.has("TF32") or any(m[:2] in ("E4", "E5") for m in i.modifiers):
+    if not i.has("F32"):
         raise i.unknown()
-    a, b = (reading.single(o) for o in i.operands[1:3])
+    *sources, last = (reading.bits32(o) if i.has("MERGE_C") and o is i.operands[-1] else reading.single(o)
+                      for o in i.operands[1:3])  # fmt: skip
     write, mode = reading.set_word(i.operands[0]), i.one_of(ROUNDINGS, "rn")
 
     def half(value: int) -> int:
@@ -285,12 +296,46 @@ def pack_pair(i: Instruction) -> Step:
             found -= 1
         return found
 
-    return lambda lane: write(lane, half(a(lane)) << 16 | half(b(lane)))
+    (first,) = sources
+    if i.has("MERGE_C"):
+        return lambda lane: write(lane, last(lane) & ~mask(16) | half(first(lane)))
+    return lambda lane: write(lane, half(first(lane)) << 16 | half(last(lane)))
+
+
+def _to_bytes(i: Instruction, small: str) -> Step:
+    """Two numbers, or a pair of halves, in the lower half; the lower half of the last operand above them."""
+    relu = ("relu",) if i.has("RELU") else ()
+    write, rest = reading.set_word(i.operands[0]), reading.bits32(i.operands[-1])
+    kind = "f32" if i.has("F32") else "f16x2"
+    found = narrow(("rn", "satfinite", *relu, f"{small}x2", kind))
+    assert found
+    sources = [reading.single(o) if kind == "f32" else reading.bits32(o) for o in i.operands[1:-1]]
+    return lambda lane: write(lane, (rest(lane) & mask(16)) << 16 | found.function(*(one(lane) for one in sources)))
+
+
+def _bytes_to_halves(i: Instruction, small: str) -> Step:
+    relu = ("relu",) if i.has("RELU") else ()
+    found = narrow(("rn", *relu, "f16x2", f"{small}x2"))
+    assert found
+    write, source, at = reading.set_word(i.operands[0]), reading.bits32(i.operands[1]), _half(i)
+    return lambda lane: write(lane, found.function(source(lane) >> at & mask(16)))
+
+
+def _half(i: Instruction) -> int:
+    """The first bit of the half that an operand names."""
+    return 16 if "H1" in i.operands[1].parts else 0
+
+
+def _to_tensor(i: Instruction) -> Step:
+    relu = ("relu",) if i.has("RELU") else ()
+    found = conversion.build(("tf32", "f32"), ("rz" if i.has("RZ") else "rn", *relu))
+    write, source = reading.set_word(i.operands[0]), reading.single(i.operands[1])
+    return lambda lane: write(lane, found.function(source(lane)))
 
 
 STEPS: dict[str, Callable[[Instruction], Step]] = {
     "FADD": add, "DADD": add, "FMUL": multiply, "DMUL": multiply, "FFMA": fused, "DFMA": fused, "FSETP": compare,
     "DSETP": compare, "FSET": compare_to_word, "FMNMX": extreme, "FSEL": select, "FCHK": check_division,
     "F2I": to_integer, "I2F": from_integer, "I2FP": from_integer, "F2F": resize, "FRND": round_to_whole,
-    "F2FP": pack_pair,
+    "F2FP": pack,
 }  # fmt: skip

@@ -83,6 +83,20 @@ def match(i: Instruction) -> Joint:
     return run
 
 
+def elect(i: Instruction) -> Joint:
+    """``ELECT``: the lowest lane for which the predicate holds, and whether a lane is that one."""
+    note, write = reading.set_predicate(i.operands[0]), reading.set_word(i.operands[1])
+    test = reading.predicate(i.operands[2])
+
+    def run(lanes: list[Lane]) -> None:
+        leader = min((lane.index for lane in lanes if test(lane)), default=-1)
+        for lane in lanes:
+            note(lane, lane.index == leader)
+            write(lane, leader & M32)
+
+    return run
+
+
 def reduce(i: Instruction) -> Joint:
     """``REDUX``: without a name, ``and``."""
     write, value = reading.set_word(i.operands[0]), reading.integer(i.operands[1])
@@ -160,6 +174,6 @@ def elementary(i: Instruction, function: Elementary) -> Joint:
 
 
 JOINT: dict[str, Callable[[Instruction], Joint]] = {
-    "VOTE": vote, "VOTEU": vote, "SHFL": shuffle, "MATCH": match, "REDUX": reduce, "R2UR": to_uniform,
+    "VOTE": vote, "VOTEU": vote, "SHFL": shuffle, "MATCH": match, "REDUX": reduce, "ELECT": elect, "R2UR": to_uniform,
     "LDSM": load_matrices,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from warpreg.analysis.accesses import Cells, accesses
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.values import Values, values_by_call
-from warpreg.ir.kernel import Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Register
 
 WARP = 32
@@ -74,8 +74,9 @@ def assign(kernel: Kernel, contents: bool = False) -> Storage:
     read = [_grouped(i.used, numbers, cells) for i, numbers in zip(instructions, webs.read, strict=True)]
     allocator = _Allocator(_always_paired([*written, *read]), bool(kernel.machine_code))
     lasting = _lasting(kernel, webs)
-    for groups in (*written, *read):
-        allocator.place(group for group in groups if not lasting.isdisjoint(group[1]))
+    for first in (lasting & _accessed(kernel, webs, _without_calls(kernel)), lasting):
+        for groups in (*written, *read):
+            allocator.place(group for group in groups if not first.isdisjoint(group[1]))
     placed = [(allocator.place(w), allocator.place(r)) for w, r in zip(written, read, strict=True)]
     end = (allocator.end + 63) // 64 * 64
     kept = _contents(kernel, end) if contents else {}
@@ -84,16 +85,35 @@ def assign(kernel: Kernel, contents: bool = False) -> Storage:
 
 
 def _lasting(kernel: Kernel, webs: Values) -> frozenset[int]:
-    """The webs that several blocks access.  Their cells come first: the others are seldom stored, and between them a
-    warp's registers would take several times as many pages and lines of the host's caches."""
+    """The webs that several blocks access.  Their cells come first, and before all others those that blocks without
+    calls access: the others are seldom stored, and between them a warp's registers would take several times as many
+    pages and lines of the host's caches."""
     seen: set[int] = set()
     several: set[int] = set()
     for block in kernel.blocks:
-        pcs = accesses(kernel).block_pcs(block.index)
-        own = {web for pc in pcs for web in (*webs.written[pc], *webs.read[pc])}
+        own = _accessed(kernel, webs, [block])
         several |= seen & own
         seen |= own
     return frozenset(several)
+
+
+def _accessed(kernel: Kernel, webs: Values, blocks: Iterable[Block]) -> frozenset[int]:
+    """The webs that some blocks access."""
+    pcs = (pc for block in blocks for pc in accesses(kernel).block_pcs(block.index))
+    return frozenset(web for pc in pcs for web in (*webs.written[pc], *webs.read[pc]))
+
+
+def _without_calls(kernel: Kernel) -> list[Block]:
+    """The blocks that the entry reaches without a call: ``ptxas`` calls the slow paths of its own code, which few warps
+    take."""
+    reached, pending = {0}, [0]
+    while pending:
+        for one in kernel.blocks[pending.pop()].successors:
+            last = kernel.blocks[one].instructions[-1:]
+            if one not in reached and not any(instruction.opcode == "CALL" for instruction in last):
+                reached.add(one)
+                pending.append(one)
+    return [block for block in kernel.blocks if block.index in reached]
 
 
 def _contents(kernel: Kernel, first: int) -> dict[int, Cell]:

@@ -26,8 +26,12 @@ KINDS = {
 """How a block ends by where its last instruction leads; a block with another one goes on with the next block."""
 
 
+ALONE = 1 << 8
+"""Flag beside the number of a convergence barrier: the block is nothing but a BSYNC for all lanes."""
+
+
 def machine_ends(kernel: Kernel) -> tuple[End, ...]:
-    """How each block ends; ``meeting`` is the convergence barrier that it names."""
+    """How each block ends; ``meeting`` is the convergence barrier that it names, and perhaps `ALONE`."""
     numbers = {block.label: block.index for block in kernel.blocks}
     return tuple(_end(block, numbers) for block in kernel.blocks)
 
@@ -35,6 +39,8 @@ def machine_ends(kernel: Kernel) -> tuple[End, ...]:
 def _end(block: Block, numbers: dict[str, int]) -> End:
     last = block.instructions[-1] if block.instructions else None
     kind = KINDS.get(last.traits.flow, BlockKind.GOTO) if last else BlockKind.GOTO
+    if last and last.traits.is_service:
+        kind = BlockKind.SERVICE
     after = block.successors[-1] if block.successors else NO_BLOCK
     target, fall, number = after, after, NO_BLOCK
     if last and kind is BlockKind.BRANCH:
@@ -47,8 +53,11 @@ def _end(block: Block, numbers: dict[str, int]) -> End:
         kind = BlockKind.GUARDED_EXIT if is_conditional(last) else BlockKind.EXIT
     elif last and kind in (BlockKind.CONVERGE, BlockKind.BREAK):
         number = convergence_barrier(last)
+        is_alone = kind is BlockKind.CONVERGE and len(block.instructions) == 1 and not is_conditional(last)
+        number |= ALONE if is_alone else 0
     barrier = _barrier(last) if last and kind is BlockKind.BARRIER else -1
-    return End(int(kind), target, fall, number, len(block.instructions), False, barrier)
+    resumes = kind is BlockKind.SERVICE and last is not None and last.has_result
+    return End(int(kind), target, fall, number, len(block.instructions), resumes, barrier)
 
 
 def is_conditional(instruction: Instruction) -> bool:
@@ -86,15 +95,16 @@ class GroupEnds(Ends):
         """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds, or those that
         have to wait in WARPSYNC."""
         end = self.ends[block]
+        barrier = end.meeting & ~ALONE
         if end.kind == BlockKind.CONVERGE:
             alive = (state.region >> 32).trunc(I32)
             first = code.intrinsic("llvm.cttz.i32", I32, [state.mask, code.const(I1, 1)]).zext(I64)
-            members = (_record(code, state) + (Warp.MASKS + 128 * end.meeting) + first * 4).load(I32)
+            members = (_record(code, state) + (Warp.MASKS + 128 * barrier) + first * 4).load(I32)
             with code.if_(((members & alive) == state.mask) & (taken == state.mask), likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.CONVERGE, block, taken)
         elif end.kind == BlockKind.BREAK:
-            waiting = (_record(code, state) + (Warp.WAITING + 4 * end.meeting)).load(I32)
+            waiting = (_record(code, state) + (Warp.WAITING + 4 * barrier)).load(I32)
             with code.if_(waiting == 0, likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.CHANGED, block, taken)

@@ -1,7 +1,7 @@
 """Disk cache of compiled kernels, so that a kernel compiled before is ready in milliseconds.
 
-An entry's key covers the text (or the bytes of machine code), the kernel's name, the compile and recording options,
-and `object_code.identity`.
+An entry's key covers the text, the cubin of machine code, the kernel's name, the compile and recording options, and
+`object_code.identity`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     Raises UnknownNameError, UnsupportedError and the errors of the compiler passes.
     """
     text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
-    key = store.key_of(text, name, spelled(options), spelled(record), object_code.identity())
+    assembler = options.assembler if options and not module.code else None
+    code = assembler.code_hash(module) if assembler else ""
+    key = store.key_of(text, code, name, spelled(options), spelled(record), object_code.identity())
     with collector_paused():
         image = _read(key)
         if image is None:

@@ -27,6 +27,7 @@ from warpreg.simt.memory.instructions import MemoryAccess
 from warpreg.simt.memory.machine_access import MachineAccess, Rows, addresses
 from warpreg.simt.tensor.instructions import MachineMatrices
 from warpreg.simt.texture.machine_fetch import MachineTexture
+from warpreg.simt.texture.machine_surface import MachineSurface
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
@@ -49,10 +50,10 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         _memory(body, instruction, pc)
     elif traits.loads_bank:
         _constant(body, instruction, pc)
-    elif traits.is_texture:
-        _texture(body, instruction, pc)
     elif instruction.opcode in EMITTERS:
         EMITTERS[instruction.opcode](body, instruction, pc)
+    elif traits.is_texture:
+        _texture(body, instruction, pc)
     else:
         _branch(body, instruction, pc)
 
@@ -131,10 +132,7 @@ def _texture(body: Body, instruction: Instruction, pc: int) -> None:
     points, further = (o.elements for o in instruction.sources[:2] if isinstance(o, Vector))
     words = [value(body, source, B32, instruction) for source in given[: len(points) + len(further)]]
     handle, (geometry, _) = given[-2:]
-    if isinstance(handle[0], ConstantBank):
-        scalar = body.values.bank(handle[0], B32, instruction).zext(I64)
-    else:
-        scalar = value(body, handle, B32, instruction).lane(body.first(body.values.mask)).zext(I64)
+    scalar = _handle(body, handle, instruction)
     slots = opcodes.flattened(instruction.results)
     used = sum(1 << channel for channel, slot_ in enumerate(slots) if isinstance(slot_, Register))
     access = MachineTexture(body.values, body.compiler.sites, instruction, pc)
@@ -142,6 +140,40 @@ def _texture(body: Body, instruction: Instruction, pc: int) -> None:
     channels = access.fetched(used, words[:count], words[count:], scalar, str(geometry), mask)
     found = [channel for channel, slot_ in zip(channels, slots, strict=True) if isinstance(slot_, Register)]
     for target, result in zip(targets(body, instruction, pc), found, strict=True):
+        write(body, target, [result], body.guard(instruction, pc))
+
+
+def _handle(body: Body, handle: tuple[Operand, Rows], instruction: Instruction) -> Value:
+    """A handle as a scalar (i64)."""
+    if isinstance(handle[0], ConstantBank):
+        return body.values.bank(handle[0], B32, instruction).zext(I64)
+    return value(body, handle, B32, instruction).lane(body.first(body.values.mask)).zext(I64)
+
+
+def _query(body: Body, instruction: Instruction, pc: int) -> None:
+    """TXQ: extents of a texture."""
+    level, handle = sources(body, instruction, pc)
+    access = MachineTexture(body.values, body.compiler.sites, instruction, pc)
+    mask, guard = body.lanes_of_guard(instruction, pc), body.guard(instruction, pc)
+    words, scalar = value(body, level, B32, instruction), _handle(body, handle, instruction)
+    channels = [n for n, o in enumerate(opcodes.flattened(instruction.results)) if isinstance(o, Register)]
+    for target, channel in zip(targets(body, instruction, pc), channels, strict=True):
+        write(body, target, [access.asked(channel, words, scalar, mask)], guard)
+
+
+def _surface(body: Body, instruction: Instruction, pc: int) -> None:
+    """SULD, SUST, SURED: an access to a surface."""
+    *given, handle, _ = sources(body, instruction, pc)
+    words = [value(body, source, B32, instruction) for source in given]
+    points, stored = (len(o.elements) for o in instruction.sources[:2] if isinstance(o, Vector))
+    count = stored or len(opcodes.flattened(instruction.results))
+    access = MachineSurface(body.values, body.compiler.sites, instruction, pc)
+    scalar, mask = _handle(body, handle, instruction), body.lanes_of_guard(instruction, pc)
+    found = access.accessed(words[:points], words[points:], scalar, count, mask)
+    kept = [
+        one for one, o in zip(found, opcodes.flattened(instruction.results), strict=False) if not isinstance(o, Sink)
+    ]
+    for target, result in zip(targets(body, instruction, pc), kept, strict=True):
         write(body, target, [result], body.guard(instruction, pc))
 
 
@@ -278,6 +310,8 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
     given = sources(body, instruction, pc)
     numbers = [s for s in given if not _is_predicate(s)]
     values = [_of_first_lane(body, s, instruction) for s in numbers] or [body.code.const(I64, 0)]
+    if len(values) == 2 and all(isinstance(operand, Register) for operand, _ in numbers):
+        values = [values[0] & 15, (values[1] >> 16) & 0xFFF]  # each register has both
     arrives = "ARV" in instruction.modifiers
     set_slot(body.launch, Slot.BARRIER, values[0] | (1 << 32) if arrives else values[0])
     threads = values[1] if len(values) > 1 else body.code.const(I64, 0)
@@ -390,6 +424,10 @@ EMITTERS = {
     "BMOV": _move_barrier,
     "BPT": _trap,
     "QSPC": _query_space,
+    "TXQ": _query,
+    "SULD": _surface,
+    "SUST": _surface,
+    "SURED": _surface,
     "LDGSTS": _copy,
     "LDSM": _matrices,
     "STSM": _matrices,

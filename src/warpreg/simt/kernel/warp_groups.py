@@ -28,6 +28,7 @@ from warpreg.simt.block.records import (
     STACK_ENTRY_BYTES,
     WARP_SYNC,
     BlockField,
+    BlockKind,
     Fault,
     Slot,
     Step,
@@ -37,6 +38,7 @@ from warpreg.simt.block.records import (
     slot,
 )
 from warpreg.simt.kernel import warp_steps
+from warpreg.simt.kernel.group_ends import ALONE
 from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, define_leave
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value, apart, lanes_of
@@ -61,7 +63,7 @@ def define(module: Any, options: Options) -> None:
         Step.DIVERGE.name.lower(): _branch,
         Step.EXIT.name.lower(): _exit,
         Step.BARRIER.name.lower(): _barrier,
-        Step.STOP.name.lower(): _indirect,
+        Step.STOP.name.lower(): _stop,
         Step.CONVERGE.name.lower(): _converge,
         Step.CHANGED.name.lower(): _changed,
         Step.SYNC.name.lower(): _sync,
@@ -255,6 +257,19 @@ def _branch(state: Groups) -> None:
     state.shorten_turn()
 
 
+def _stop(state: Groups) -> None:
+    """Leave a block that ends in a host service or an indirect branch."""
+    code, given = state.code, state.running
+    service = (state.row(given.block) + BlockField.KIND).load(I32) == BlockKind.SERVICE
+    with code.if_else(service) as (serves, indirect):
+        with serves:
+            state.block.set(state.fall(given.block))
+        with indirect:
+            _indirect(state)
+    with code.if_(service & (given.lanes != 0)):
+        warp_steps.ask_host(state)
+
+
 def _indirect(state: Groups) -> None:
     """Each lane goes to its own block."""
     lanes = state.running.lanes
@@ -285,13 +300,14 @@ def _changed(state: Groups) -> None:
 
 def _converge(state: Groups) -> None:
     """Wait at a convergence barrier."""
-    barrier, lanes = (state.row(state.running.block) + BlockField.RECONVERGENCE).load(I32), state.running.lanes
-    _meet(state, barrier, lanes)
+    named, lanes = (state.row(state.running.block) + BlockField.RECONVERGENCE).load(I32), state.running.lanes
+    barrier = named & ~ALONE
+    _meet(state, barrier, lanes, (named & ALONE) != 0)
     state.wait(barrier, lanes)
     _after_wait(state, lambda: state.free_wanted(barrier, state.members(barrier)))
 
 
-def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
+def _meet(state: Groups, barrier: Value, lanes: Value, is_alone: Value) -> None:
     """The usual cases of a convergence barrier, in which the whole group waits and takes part with the same lanes: not
     all of these have come, or all have, and they wait at the end of the same block."""
     code, block, members = state.code, state.running.block, state.members(barrier)
@@ -301,7 +317,10 @@ def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
     with code.if_((lanes == state.mask.get()) & ((lanes & ~alike) == 0) & (lanes != 0), likely=True):
         waiting = state.waiting(barrier).load(I32)
         group = alike & (waiting | lanes)
-        with code.if_((wanted & state.alive.get() & ~group) != 0):
+        missing = wanted & state.alive.get() & ~group
+        with code.if_(missing != 0):
+            with code.if_(is_alone & ((group & ~lanes) == 0) & ~state.is_alone, likely=True):
+                _follow(state, group, missing, alike)
             state.wait(barrier, lanes)
             state.go_on()
         with code.if_(((group & ~lanes) == 0) | (state.place(barrier).load(I32) == block), likely=True):
@@ -309,6 +328,22 @@ def _meet(state: Groups, barrier: Value, lanes: Value) -> None:
             state.mask.set(group)
             state.block.set(state.fall(block))
             state.go_on()
+
+
+def _follow(state: Groups, group: Value, missing: Value, alike: Value) -> None:
+    """If the next group is all lanes that are missing, and comes to the same block, which is nothing but the BSYNC:
+    visit the block with it, and go on with all, as they would after the group has waited."""
+    code, given, block = state.code, state.running, state.running.block
+    top = state.top.get() - STACK_ENTRY_BYTES
+    following = (top + 8).load(I32) & state.alive.get()
+    comes = ((top + 4).load(I32) == block) & (following == missing) & ((following & ~alike) == 0)
+    with code.if_(comes & (given.executed < slot(code, state.launch, Slot.LOOK_AT)), likely=True):
+        state.top.set(top)
+        state.running = state.visited(block, following, code.const(I64, 1))
+        state.mask.set(group | following)
+        state.block.set(state.fall(block))
+        state.go_on()
+    state.running = given
 
 
 def _sync(state: Groups) -> None:

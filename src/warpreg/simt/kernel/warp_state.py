@@ -197,28 +197,28 @@ class WarpState:
         self._enter()
 
     def _enter(self) -> None:
-        code, given, block, mask = self.code, self.running, self.block.get(), self.mask.get()
-        path = self._recorded(block, mask) if self.options.record_path else given.path
+        code, given, block = self.code, self.running, self.block.get()
         if self.options.keep_clock:
             set_slot(self.launch, Slot.EXECUTED, given.executed)
         row = self.row(block)
         instructions = (row + BlockField.INSTRUCTIONS).load(I32).zext(I64)
         with code.if_(instructions == 0, likely=False):
             set_slot(self.launch, Slot.LOOK_AT, code.const(I64, 0))
-        visit = slot(code, self.launch, Slot.VISITS) + block.zext(I64) * 8
-        visit.store(visit.load(I64) + 1)
-        after = Running(
-            launch=given.launch,
-            registers=given.registers,
-            mask=mask,
-            path=path,
-            executed=given.executed + instructions,
+        after = replace(
+            self.visited(block, self.mask.get(), instructions),
             region=region(self.reconvergence.get(), self.alive.get()),
             top=self.top.get(),
             lanes=code.undefined(I32),
             block=code.undefined(I32),
         )
         code.jump_to((row + BlockField.FUNCTION).load(I64), after.arguments)
+
+    def visited(self, block: Value, mask: Value, instructions: Value) -> Running:
+        """Record and count a visit of a block with that many instructions (i64); returns the state after it."""
+        path = self._recorded(block, mask) if self.options.record_path else self.running.path
+        visit = slot(self.code, self.launch, Slot.VISITS) + block.zext(I64) * 8
+        visit.store(visit.load(I64) + 1)
+        return replace(self.running, mask=mask, path=path, executed=self.running.executed + instructions)
 
     def check_limits(self) -> None:
         """Return from the driver at a limit, or store when to look again.

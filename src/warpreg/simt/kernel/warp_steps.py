@@ -192,9 +192,15 @@ def _stop(state: WarpState) -> None:
             _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
     state.reconverge()
     with code.if_(service & (given.lanes != 0)):
-        set_slot(launch, Slot.SERVICE_BLOCK, given.block.zext(I64))
-        set_slot(launch, Slot.SERVICE_LANES, given.lanes.zext(I64))
-        state.leave(Stop.SERVICE)
+        ask_host(state)
+
+
+def ask_host(state: WarpState) -> None:
+    """Leave native code for a host service at the end of a block."""
+    given = state.running
+    set_slot(state.launch, Slot.SERVICE_BLOCK, given.block.zext(I64))
+    set_slot(state.launch, Slot.SERVICE_LANES, given.lanes.zext(I64))
+    state.leave(Stop.SERVICE)
 
 
 def _diverge(code: Code, state: WarpState, target: Value, fall: Value, taken: Value, stay: Value, meet: Value) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warpreg.ir.address_space import HIGH_SHARED_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.simt.block.records import BLOCK_BYTES, BlockField, SiteField, Slot
 from warpreg.simt.kernel.native_kernel import NativeKernel
@@ -40,6 +40,7 @@ class Services:
         self.native, self.heap, self.report, self.launch = native, heap, report, launch
         self.memory = heap.memory
         self.shared, self.local = shared, local
+        self.shared_window = HIGH_SHARED_WINDOW if native.kernel.machine_code >= "sm_90" else SHARED_WINDOW
         self.table = self.memory.table()
         self._output: list[str] = []
         self._pending = 0
@@ -133,8 +134,8 @@ class Services:
     def _bytes(self, lane: int, address: int, size: int) -> bytes:
         """Bytes at a generic address.  Raises MemoryFault if it is out of bounds."""
         content: NDArray[np.uint8] | None
-        if 0 <= address - SHARED_WINDOW < WINDOW_BYTES:
-            content, first = self.shared, address - SHARED_WINDOW
+        if 0 <= address - self.shared_window < WINDOW_BYTES:
+            content, first = self.shared, address - self.shared_window
         elif 0 <= address - LOCAL_WINDOW < WINDOW_BYTES:
             each, thread = self.report.local_bytes, int(self.launch[Slot.WARP]) * 32 + lane
             content, first = self.local[thread * each : (thread + 1) * each], address - LOCAL_WINDOW

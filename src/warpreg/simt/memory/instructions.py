@@ -12,6 +12,7 @@ from warpreg.ir.memory_access import ATOMICS as ATOMICS
 from warpreg.ir.memory_access import SPACES, memory_form
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
+from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -203,9 +204,15 @@ def elements(instruction: Instruction) -> int:
     return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
 
 
+SIZES = {"U8": 1, "U16": 2, "64": 8, "U64": 8, "S64": 8, "SD64": 8, "128": 16}
+"""Bytes of an access by modifier of copies and surface instructions of machine code; 4 without one."""
+
+
 def alignment(instruction: Instruction) -> int:
     """The required alignment of a memory instruction's addresses, in bytes."""
     traits = instruction.traits
+    if is_sass(instruction) and (traits.is_copy or traits.is_texture):
+        return next((bytes_ for word, bytes_ in SIZES.items() if word in instruction.modifiers), 4)
     if traits.is_matrix:
         whole = instruction.modifiers[:1] in (("load",), ("store",))
         return min(4, instruction.types[-1].bytes) if whole else 16

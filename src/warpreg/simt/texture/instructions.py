@@ -180,7 +180,7 @@ class TextureAccess:
             asked = next(m for m in self.instruction.modifiers if m in QUERIES)
             of_sampler = asked in ("force_unnormalized_coords", "filter_mode") or asked.startswith("addr")
             resource = Resource.SURFACE if self.instruction.opcode == "suq" else Resource.TEXTURE
-            query = TextureQuery(QUERIES[asked], resource, False, of_sampler)
+            query = TextureQuery(QUERIES[asked], resource, also=Resource.SAMPLER if of_sampler else None)
             if len(sources) > 1:
                 lanes = self._at_level(lanes, [self._operand(sources[1])], mask)
         found = self._call(query, mask, [lanes], self._site())

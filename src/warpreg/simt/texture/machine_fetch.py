@@ -1,4 +1,4 @@
-"""Texture instructions of machine code: TEX, TLD and TXD (`warpreg.machine_code.textures` describes the operands)."""
+"""Texture instructions of machine code: TEX, TLD, TXD and TXQ (`warpreg.machine_code.textures` says the operands)."""
 
 from __future__ import annotations
 
@@ -90,6 +90,20 @@ class MachineTexture(TextureAccess):
                 chosen = self._level(handle, further, mask, whole, SHAPES[geometry])
                 self._access(replace(fetch, scattered=True), mask, out, [chosen, *coordinates])
         return self._channels(out)
+
+    def asked(self, channel: int, level: Value, handle: Value, mask: Value) -> Value:
+        """Width, height or depth of a level of a texture, or of a surface."""
+        query = TextureQuery((Field.WIDTH, Field.HEIGHT, Field.DEPTH)[channel], Resource.TEXTURE, also=Resource.SURFACE)
+        for field in (Slot.HELPERS, Slot.SITES):
+            self.values.field(field)
+        found = self.code.var(self.code.const(WORDS, 0))
+        with self.code.if_else(self._is_first([level], whole=True)) as (first, others):
+            with first:
+                found.set(self._call(query, mask, [handle.splat()], self._site()))
+            with others:
+                chosen = self._level(handle, [level], mask, True, "2d")
+                found.set(self._call(query, mask, [chosen], self._site()))
+        return found.get()
 
     def _fetch_from(
         self, fetch: TextureFetch, mask: Value, out: Value, handle: Value, coordinates: list[Value]

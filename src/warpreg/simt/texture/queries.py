@@ -20,17 +20,18 @@ from warpreg.simt.texture.state import RECORD_BYTES, Field, Resource
 
 @dataclass(frozen=True)
 class TextureQuery:
-    """Reads the ``field`` of records of a ``resource`` (or of a sampler too, if ``of_sampler``); a ``test`` returns 1
+    """Reads the ``field`` of records of a ``resource``, or of another one that it is ``also`` for; a ``test`` returns 1
     if the handle is of the resource, and 0 otherwise, also for unknown handles."""
 
     field: int
     resource: Resource
     test: bool = False
-    of_sampler: bool = False
+    also: Resource | None = None
 
     @property
     def name(self) -> str:
-        return f"texture_query_{self.field}_{self.resource}_{self.test:d}_{self.of_sampler:d}"
+        also = "" if self.also is None else f"_{self.also}"
+        return f"texture_query_{self.field}_{self.resource}_{self.test:d}{also}"
 
     @property
     def result(self) -> Any:
@@ -50,8 +51,8 @@ class TextureQuery:
             record = slot(code, launch, Slot.TEXTURES) + known.select(distance, code.const(I64, 0))
             resource = (record + Field.RESOURCE).load(I32)
             fits = resource == self.resource
-            if self.of_sampler:
-                fits = fits | (resource == Resource.SAMPLER)
+            if self.also is not None:
+                fits = fits | (resource == self.also)
             target = found + lane.zext(I64) * 4
             if self.test:
                 target.store((known & fits).zext(I32))

@@ -103,15 +103,18 @@ def _is_whole(modifiers: tuple[str, ...]) -> bool:
 
 
 def is_lifted_fetch(instruction: Instruction) -> bool:
-    """Whether it is a texture fetch of machine code that was executed here; one of a hardware trace has no record."""
-    is_fetch = sass.is_sass(instruction) and instruction.traits.is_texture
+    """Whether it accesses a texture or surface in machine code that was executed here; one of a hardware trace has no
+    record."""
+    traits = instruction.traits
+    is_fetch = sass.is_sass(instruction) and traits.is_texture and traits.accesses_memory
     return is_fetch and any(isinstance(operand, Special) for operand in instruction.operands)
 
 
 def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
     """Size, guarded, space, repeat, atomic."""
     if is_lifted_fetch(instruction):
-        return step, int(instruction.guard is not None), record.TEXTURE, 1, 0
+        space = record.TEXTURE if instruction.traits.fetches_channels else record.GLOBAL
+        return step, int(instruction.guard is not None), space, 1, 0
     if sass.is_sass(instruction):
         row = sass.find(instruction.opcode)
         atomic = row.action in ("atomic", "reduction")
@@ -134,7 +137,7 @@ def _kind(instruction: Instruction) -> int:
     if _is_read_only(instruction):
         return record.READ_ONLY_LOAD
     if is_lifted_fetch(instruction):
-        return record.LOAD
+        return record.STORE if instruction.traits.writes_memory else record.LOAD
     if sass.is_sass(instruction):
         return SASS_KINDS[sass.find(instruction.opcode).action]
     if instruction.traits.returns_old:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.arithmetic.sixteen_bit import BF16, F16, Format, widened
-from warpreg.ir.opcodes.conversion import convert, half
+from warpreg.ir.opcodes.conversion import byte, convert, half
 from warpreg.ir.opcodes.form import Form, Unit
 from warpreg.ir.opcodes.sass.rows import ROUNDING, as_ptx, row
 
@@ -96,6 +96,38 @@ def merged_half(m: Algebra[V], f: Form, a: V, c: V) -> V:
     return m.or_(m.and_(c, m.constant(32, 0xFFFF0000)), m.zext(lower, 32))
 
 
+def packed_bytes(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
+    """Two numbers as bytes, the first one in the upper byte, below the lower half of c."""
+    return below(m, byte.pair_from_single(m, to_bytes(f, "f32"), a, b), c)
+
+
+def narrowed_halves(m: Algebra[V], f: Form, a: V, c: V) -> V:
+    """Two halves as bytes, below the lower half of c."""
+    return below(m, byte.pair_from_halves(m, to_bytes(f, "f16x2"), a), c)
+
+
+def below(m: Algebra[V], pair: V, c: V) -> V:
+    return m.or_(m.shl(c, m.constant(32, 16)), m.zext(pair, 32))
+
+
+def to_bytes(f: Form, source: str) -> Form:
+    return plain(f, f"{byte_format(f)}x2", source, "satfinite", *limits(f))
+
+
+def byte_format(f: Form) -> str:
+    return "e4m3" if f.has("E4M3") else "e5m2"
+
+
+def widened_bytes(m: Algebra[V], f: Form, a: V) -> V:
+    """Two bytes as halves."""
+    return byte.pair_to_halves(m, plain(f, "f16x2", f"{byte_format(f)}x2", *limits(f)), m.trunc(a, 16))
+
+
+def tensor_single(m: Algebra[V], f: Form, a: V) -> V:
+    """A number in single precision with the 10 bits of a mantissa that matrix instructions take."""
+    return half.to_tf32(m, plain(f, "tf32", "f32", *limits(f)), a)
+
+
 def limits(f: Form) -> tuple[str, ...]:
     return tuple(one.lower() for one in f.modifiers if one in ("RELU", "SATFINITE"))
 
@@ -129,6 +161,10 @@ OPCODES = (
     row(f"F2F[.FTZ].(F32|F16|BF16).F64{ROUNDING}", resized, DP),
     row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].PACK_AB[.RZ]", packed_halves),
     row("F2FP[.SATFINITE][.RELU][.(F16|BF16)][.F32].MERGE_C[.RZ]", merged_half),
+    row("F2FP.SATFINITE[.RELU].(E4M3|E5M2).F32.PACK_AB_MERGE_C", packed_bytes),
+    row("F2FP.SATFINITE[.RELU].(E4M3|E5M2).F16.UNPACK_B_MERGE_C", narrowed_halves),
+    row("F2FP[.RELU].F16.(E4M3|E5M2).UNPACK_B", widened_bytes),
+    row("F2FP[.RELU].TF32.F32.PACK_B[.RZ]", tensor_single),
     row(f"FRND[.FTZ]{WHOLE}", whole),
     row(f"FRND.(F16|BF16){WHOLE}", whole),
     row(f"FRND.F64{WHOLE}", whole, DP),

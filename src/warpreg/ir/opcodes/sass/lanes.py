@@ -24,6 +24,12 @@ def vote(m: Algebra[V], f: Form, active: V, p: V) -> tuple[V, V]:
     return ballot, cross_lane.vote(m, form, active, p)
 
 
+def elected(m: Algebra[V], f: Form, active: V, p: V) -> tuple[V, V]:
+    """Whether the lane is the lowest active one for which the predicate holds, and that lane."""
+    leader, is_leader = cross_lane.elected(m, f, m.and_(p, active), m.constant(32, -1))
+    return is_leader, leader
+
+
 def reduced(m: Algebra[V], f: Form, active: V, a: V) -> V:
     """``REDUX``: the reduction over all active lanes; of all bits (and) without a modifier."""
     named = next((one.lower() for one in f.modifiers if one in ("SUM", "MIN", "MAX", "OR", "XOR")), "and")
@@ -57,6 +63,7 @@ OPCODES = (
     row("SHFL.(UP|DOWN|BFLY|IDX)", shuffle, Unit.MEM, latency=Latency.SHARED, lanes=True),
     row("VOTE.(ANY|ALL|EQ)", vote, lanes=True),
     row("VOTEU.(ANY|ALL|EQ)", vote, lanes=True),
+    row("ELECT", elected, lanes=True),
     row("REDUX[.(SUM|MIN|MAX|OR|XOR)][.(S32|U32)]", reduced, lanes=True),
     row("R2UR", of_first_lane, lanes=True),
     row("MATCH.ANY[.U64]", matching, lanes=True, outlined=True),

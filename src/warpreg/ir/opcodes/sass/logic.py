@@ -114,6 +114,7 @@ OPCODES = (
     row("P2R", predicates_to_register),
     row("R2P", register_to_predicates),
     row("MOV", same),
+    row("LEPC", same),
     row("UMOV", same),
     row("S2R", same),
     row("S2UR", same),

@@ -57,6 +57,8 @@ def _bank_load(modifiers: Modifiers) -> str:
 
 def _atomic(modifiers: Modifiers) -> str:
     type_ = _memory_type(modifiers)
+    if "ARRIVE" in modifiers:
+        raise ValueError("no atomic operation")
     if "CAS" in modifiers or "CAST" in modifiers:
         return f"{type_} <- address {type_} {type_}"
     return f"{type_} <- address" if "POPC" in modifiers else f"{type_} <- address {type_}"
@@ -116,8 +118,18 @@ def _half_truths(modifiers: Modifiers) -> str:
     return _halves(2, "pred")(modifiers).replace(_halves(0)(modifiers).split()[0], "b32", 1)
 
 
+PACKS = {
+    "PACK_AB": "b32 <- f32 f32",
+    "PACK_AB_MERGE_C": "b32 <- f32 f32 b32",
+    "MERGE_C": "b32 <- f32 b32",
+    "PACK_B": "b32 <- f32",
+    "UNPACK_B": "b32 <- b32",
+    "UNPACK_B_MERGE_C": "b32 <- b32 b32",
+}
+
+
 def _pack(modifiers: Modifiers) -> str:
-    return "b32 <- f32 b32" if "MERGE_C" in modifiers else "b32 <- f32 f32"
+    return next(PACKS[one] for one in (*modifiers, "PACK_AB") if one in PACKS)
 
 
 def _match(modifiers: Modifiers) -> str:
@@ -227,6 +239,7 @@ PATTERNS: dict[str, Pattern] = {
     "SHFL": "pred b32 <- b32 b32 b32",
     "VOTE": VOTE,
     "VOTEU": VOTE,
+    "ELECT": "pred b32=RZ <- pred",
     "REDUX": "b32 <- b32",
     "LDG": _checked_load,
     "LD": _checked_load,
@@ -251,7 +264,8 @@ PATTERNS: dict[str, Pattern] = {
     "BSSY": "b32 <- label",
     "BSYNC": "<- b32",
     "BREAK": "<- pred=PT b32",
-    "CALL": "<- label",
+    "CALL": lambda modifiers: "<- b64" if "ABS" in modifiers else "<- label",
+    "LEPC": "b64 <- b64",
     "RET": "<- b64 label",
     "EXIT": "<-",
     "NOP": "<-",

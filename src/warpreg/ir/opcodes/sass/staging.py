@@ -45,6 +45,9 @@ PATTERNS: dict[str, str | Callable[[Modifiers], str]] = {
 }
 
 COPY = "LDGSTS.E[.BYPASS][.(LTC64B|LTC128B|LTC256B)][.(64|128)][.ZFILL][.(LTC64B|LTC128B|LTC256B)]"
+SURFACE = ".(1D|2D|3D|1D_ARRAY|2D_ARRAY)"
+SIZE, SCOPE, OUTSIDE = "[.(U8|U16|64|128)]", "[.STRONG][.WEAK][.(CTA|SM|GPU|SYS)]", "[.(TRAP|IGN)]"
+REDUCED = ".(ADD|MIN|MAX|AND|OR)[.(S32|SD32|U64|S64|SD64)]"
 FETCH = "[.B][.SCR][.(LL|LZ|LB)][.CL][.AOFFI][.NODEP]"
 
 IDLE, MATRIX, FETCHES = Trait.IDLE, Trait.MATRIX, Trait.READS | Trait.CHANNELS | Trait.HANDLE
@@ -61,6 +64,13 @@ OPCODES = (
     effect(f"TEX{FETCH}", "texture fetch", TEX, Latency.TEXTURE, FETCHES),
     effect(f"TLD{FETCH}", "texture fetch by integer coordinates", TEX, Latency.TEXTURE, FETCHES),
     effect(f"TXD{FETCH}", "texture fetch by gradients", TEX, Latency.TEXTURE, FETCHES),
+    effect("TXQ", "extents of a texture or surface", TEX, Latency.TEXTURE, Trait.HANDLE),
+    effect(f"SULD.D.BA{SURFACE}{SIZE}{SCOPE}{OUTSIDE}", "load from a surface", TEX, Latency.TEXTURE,
+           Trait.READS | Trait.HANDLE),
+    effect(f"SUST.D.BA{SURFACE}{SIZE}{SCOPE}{OUTSIDE}", "store to a surface", TEX, STORE, Trait.WRITES | Trait.HANDLE),
+    effect(f"SUST.P{SURFACE}{SCOPE}[.(R|RG|RGB)]{OUTSIDE}", "store in a surface's format", TEX, STORE,
+           Trait.WRITES | Trait.HANDLE),
+    effect(f"SURED.D[.BA]{SURFACE}{REDUCED}{SCOPE}{OUTSIDE}", "reduce on a surface", TEX, STORE, MOVES | Trait.HANDLE),
     effect("QSPC[.E].(S|L|G|D)", "whether an address is in a state space", MEM, SHARED),
     access("ATOM[.E].CAST.SPIN[.64][.STRONG][.(SM|GPU|SYS|CTA)]", "compare and swap", "generic", FAR, UPDATES),
     effect("LDGDEPBAR", "order of copies; they are complete where they are issued", traits=IDLE | Trait.COMMITS_COPIES),
