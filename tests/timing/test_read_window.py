@@ -47,8 +47,8 @@ def sub_cores(count: int = 1, **changes: object) -> Sm:
     return replace(own, **changes)  # type: ignore[arg-type]
 
 
-def coded(text: str, control: ControlCode) -> Instruction:
-    return replace(assemble(text), control=control)
+def coded(text: str, control: ControlCode, reuse: tuple[int, ...] = ()) -> Instruction:
+    return replace(assemble(text), control=control, reuse=reuse)
 
 
 def ran(
@@ -281,7 +281,7 @@ def test_what_the_reuse_cache_holds(lines: tuple[str, ...], kept: tuple[bool, ..
     miss, miss (R4 takes the place of R2), miss."""
     code = kernel(
         [
-            replace(coded(text, ControlCode()), reuse=(0,) if is_kept else ())
+            coded(text, ControlCode(), reuse=(0,) if is_kept else ())
             for text, is_kept in zip(lines, kept, strict=True)
         ]
     )
