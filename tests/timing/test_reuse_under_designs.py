@@ -12,7 +12,7 @@ from tests.timing.test_read_window import cases, coded, sub_cores
 
 from warpreg.designs import load
 from warpreg.designs.interface.parameters import Value
-from warpreg.experiments.checks.contract import check_design
+from warpreg.experiments.checks.contract import random_kernels
 from warpreg.ir.control_code import ControlCode
 from warpreg.timing import TimingResult
 
@@ -22,6 +22,8 @@ MAPPINGS = (
     "all-tfet", "cmos-ra", "drowsy", "ideal-mem-ra", "mem-ra", "packing", "power-gated", "regmutex", "regmutex-paired",
     "virtualization", "owf",
 )  # fmt: skip
+ADD_READS = ("cmos-ra", "ideal-mem-ra", "mem-ra", "packing")
+"""Those that carry values between parts of the register file, or read one in two pieces."""
 DESIGNS = (*LEVELS, *COALESCING, *MAPPINGS)
 CANNOT_BE_OFF = ("rfc-lrf", "power-gated")
 
@@ -64,7 +66,7 @@ def test_a_design_that_is_off_leaves_the_reuse_cache(name: str, case: Case) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*LEVELS, *MAPPINGS])
+@pytest.mark.parametrize("name", [name for name in (*LEVELS, *MAPPINGS) if name not in ADD_READS])
 @settings(max_examples=8, deadline=None)
 @given(case=cases)
 def test_reads_of_all_levels_are_those_of_the_program(name: str, case: Case) -> None:
@@ -102,6 +104,6 @@ def test_what_a_level_above_serves_takes_the_place() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rfc", "rc", "orf-lrf", "regmutex", "virtualization"])
 def test_no_read_of_the_reuse_cache_is_of_an_old_value(name: str) -> None:
-    """Values are followed on a workload and on random kernels, also where a design inserts instructions."""
-    found = check_design(f"{name}+reuse", workloads=("reduction",), machine="h100", mode="interpreted", kernels=20)
-    assert [one for one in found if one.verdict == "failed"] == []
+    """Values are followed on random kernels, also where a design inserts instructions or renames."""
+    found = random_kernels(load(f"{name}+reuse", checked=True), {}, 20, 0, "gtx980-two-level")
+    assert found.verdict == "passed", found.detail

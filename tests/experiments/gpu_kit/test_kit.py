@@ -190,7 +190,11 @@ def test_show_prints_tables(capsys: Output) -> None:
         (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
         ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
-        (["--machine", "h100", "--show", "y"], 2, "--machine requires --compare without --workloads"),
+        (
+            ["--machine", "h100", "--show", "y"],
+            2,
+            "--machine requires --compare, and --workloads then --launches",
+        ),
         (["--compare", str(H100), "--machine", "h1000"], 1, "no machine named 'h1000'"),
         (["--workloads", "bfs", "--show", "y"], 2, "--workloads requires --compare"),
         (["--compare", str(H100), "--workloads", "no-such"], 1, "no workload among the kept outputs named 'no-such'"),

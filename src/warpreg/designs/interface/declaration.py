@@ -22,9 +22,10 @@ class Declaration:
     """The kind of a design, and the names it adds.
 
     ``slot``: ``mapping`` (which physical register), ``levels`` (storage above the MRF), ``operands`` (storage at the
-    read ports of the banks, below all levels) or ``policy`` (which warp issues), or several of them.  A composition takes one design for a slot, or several of which each uses the one
-    before.  ``uses`` names designs whose state the hooks reach: ``state.packing`` for ``uses=("packing",)``, with
-    ``_`` for ``-``; the state needs such a field.  ``profile``: ``analysis.frequencies`` holds those of the recorded
+    read ports of the banks, below all levels) or ``policy`` (which warp issues), or several of them.  A composition
+    takes one design for a slot, or several of which each uses the one before.  ``uses`` names designs whose state the
+    hooks reach: ``state.packing`` for ``uses=("packing",)``, with ``_`` for ``-``; the state needs such a field.
+    ``profile``: ``analysis.frequencies`` holds those of the recorded
     run, so the design cannot be evaluated without one.  ``order``: the scope on which behaviour depends.  ``static``:
     the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
     ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``main``: those

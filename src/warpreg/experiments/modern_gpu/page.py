@@ -36,11 +36,7 @@ def design_table(rows: Sequence[DesignRow]) -> Iterator[str]:
 
 def accuracy_table(rows: Sequence[ComparedCycles]) -> Iterator[str]:
     """Markdown lines: the summary, and the worst figures."""
-    accuracy = Accuracy.of(rows)
-    yield (
-        f"{accuracy.count} figures: mean error {accuracy.mean:.1%}, 90th percentile {accuracy.percentile_90:.1%}, rank "
-        f"correlation {accuracy.rank_correlation:.3f}. The worst:\n"
-    )
+    yield f"{Accuracy.of(rows)}. The worst:\n"
     yield "| cycles of | warps | H100 | `h100` | error |"
     yield "|---|---:|---:|---:|---:|"
     for row in sorted(rows, key=lambda one: -one.error)[:WORST]:
