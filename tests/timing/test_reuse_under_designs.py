@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from tests.designs.kernels import kernel
@@ -33,7 +35,7 @@ def ran(case: Case, design: str, **parameters: Value) -> TimingResult:
     machine = machine_with_memory(case.sm, case.latency, case.interval, case.sms, case.resident)
     launched, chosen = case.launched.with_widths(1), load(design)
     named = [spec.name for spec in chosen.parameters if spec.machine == "register_file.banks"]
-    values = {**dict.fromkeys(named, machine.register_file.banks), **parameters}
+    values: dict[str, Any] = {**dict.fromkeys(named, machine.register_file.banks), **parameters}
     return fast(launched, machine, case.sms, case.resident, design=chosen, **values).result
 
 

@@ -143,11 +143,11 @@ def _compare_cycles(found: dict[str, Any], machine: str) -> None:
 
 
 def _compare_launches(found: dict[str, Any], machine: str, size: str, names: list[str], in_sequence: bool) -> None:
-    from warpreg.experiments.gpu_kit.launch_accuracy import MOST_COST, compare_launches
+    from warpreg.experiments.gpu_kit.launch_accuracy import MOST_COST, Caches, compare_launches
     from warpreg.experiments.gpu_kit.simulated import Accuracy
     from warpreg.gpu import load
 
-    caches = "in sequence" if in_sequence else "cold"
+    caches: Caches = "in sequence" if in_sequence else "cold"
     with output.steps() as progress:
         compared = list(compare_launches(found, load(machine), size, names, caches, progress.begin))
     if not compared:

@@ -15,6 +15,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.residency import Launch
 from warpreg.designs.loading.fetch import with_collectors
 from warpreg.energy import EnergyError
+from warpreg.experiments.modern_gpu.all_warps import with_all_warps
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.hardware import check_prices
@@ -118,13 +119,16 @@ def cells(chosen: Sequence[str], named: Sequence[str], size: str, sides: Sequenc
 def measured(
     found: Sequence[tuple[Side, Cell]], workers: int | None, done: Callable[[int], None] = lambda cells: None
 ) -> list[Measured]:
-    """The rows of all cells.  ``done`` is called with the number of cells that have been finished since."""
+    """The rows of all cells, with entries for all warps.  ``done`` is called with the number of cells that have been
+    finished since.
+    """
     rows = swept(Batch.of([cell for _, cell in found]), workers=workers, done=done)
     return [
-        Measured(side.name, _base(cell.design), cell.design.endswith(OVER), row)
+        Measured(
+            side.name,
+            cell.design.removesuffix(OVER),
+            cell.design.endswith(OVER),
+            with_all_warps(row, cell.design, cell.machine, cell.technology),
+        )
         for (side, cell), row in zip(found, rows, strict=True)
     ]
-
-
-def _base(design: str) -> str:
-    return design.removesuffix(OVER)
