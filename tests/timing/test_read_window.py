@@ -280,10 +280,7 @@ def test_what_the_reuse_cache_holds(lines: tuple[str, ...], kept: tuple[bool, ..
     """Listing 4: miss, hit, miss; miss, hit, hit; miss, miss (another position, and R7 is in the other bank), hit;
     miss, miss (R4 takes the place of R2), miss."""
     code = kernel(
-        [
-            coded(text, ControlCode(), reuse=(0,) if is_kept else ())
-            for text, is_kept in zip(lines, kept, strict=True)
-        ]
+        [coded(text, ControlCode(), reuse=(0,) if is_kept else ()) for text, is_kept in zip(lines, kept, strict=True)]
     )
     run = agreed(Launched(code, ((WarpPath(((0, FULL),)),),)), sub_cores(), design=load("reuse"))
     reads = run.outcome.counts.accesses.reshape(-1, 2, 2)[:, READ].sum(axis=1)

@@ -12,9 +12,9 @@ from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.random_runs import Case
 from tests.timing.test_read_window import cases, coded, sub_cores
 
+from warpreg.checks.contract import random_kernels
 from warpreg.designs import load
 from warpreg.designs.interface.parameters import Value
-from warpreg.experiments.checks.contract import random_kernels
 from warpreg.ir.control_code import ControlCode
 from warpreg.timing import TimingResult
 
