@@ -37,7 +37,7 @@ def test_a_column_for_each_case_that_was_measured() -> None:
 
 def test_the_ranking_names_what_turns_it() -> None:
     _, _, rfc, reuse, _ = ranking_table(FOUND)
-    assert rfc.startswith("| 1 | `rfc` | 3")
+    assert rfc.startswith("| 1 | `rfc` | 3 | 3")
     assert rfc.endswith("| own code | own code |")
     assert reuse.startswith("| 2 | `reuse` alone |")
 

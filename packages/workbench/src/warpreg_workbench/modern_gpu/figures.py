@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from warpreg.evaluation.runs.row import geometric_mean
-from warpreg.evaluation.sweep.ranking import ENERGY, Comparison, Results
+from warpreg.evaluation.sweep.ranking import ENERGY, Comparison, Place, Results
 from warpreg_workbench.modern_gpu.all_warps import FEW
 from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, Measured, Side
 
@@ -35,7 +35,7 @@ CASES = (
     Case("h100, ptxas"),
     Case("no reuse cache", over=False),
     *(Case(side.name, side, over=side.has_reuse) for side in SIDES[1:]),
-    *(Case(name, technology=name) for name in TECHNOLOGIES[1:]),
+    *(Case(f"technology {name}", technology=name) for name in TECHNOLOGIES[1:]),
 )
 
 
@@ -134,3 +134,8 @@ def turned_by(one: Comparison) -> tuple[list[str], int]:
     """The machines, codes, technologies and ends of a band that turn a comparison, and how many workloads do."""
     axes = [case for case, _ in one.turned if not case.startswith("workload=")]
     return axes, len(one.turned) - len(axes)
+
+
+def cases_of(places: Iterable[Place]) -> int:
+    """In how many cases a design has results: places that differ in more than the workload."""
+    return len({tuple(axis for axis in place if axis[0] != "workload") for place in places})

@@ -18,7 +18,7 @@ from warpreg.gpu import load
 from warpreg.gpu_kit.simulated import Accuracy, ComparedCycles, compare_cycles
 from warpreg.report.style import style
 from warpreg_workbench.modern_gpu import study
-from warpreg_workbench.modern_gpu.figures import CASES, DesignFigures, figures, ranking, turned_by
+from warpreg_workbench.modern_gpu.figures import CASES, DesignFigures, cases_of, figures, ranking, turned_by
 from warpreg_workbench.modern_gpu.picture import picture
 from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, WORKLOADS, Measured
 
@@ -67,11 +67,11 @@ def ranking_table(found: Sequence[Measured]) -> Iterator[str]:
     """Markdown lines: each design beside the reuse cache alone over all cases, and what turns that."""
     results, beside = ranking(found)
     after = {one.better: one for one in beside}
-    yield "| | design | energy saved | interval | unless | ahead of the next, unless |"
-    yield "|---:|---|---:|---|---|---|"
+    yield "| | design | cases | energy saved | interval | unless | ahead of the next, unless |"
+    yield "|---:|---|---:|---:|---|---|---|"
     for place, design in enumerate(results.ranked(), 1):
         if design == REUSE:
-            yield f"| {place} | `{REUSE}` alone | | | | {_unless(after.get(design))} |"
+            yield f"| {place} | `{REUSE}` alone | | | | | {_unless(after.get(design))} |"
             continue
         one = results.compared(design, REUSE)
         assert one is not None
@@ -79,8 +79,8 @@ def ranking_table(found: Sequence[Measured]) -> Iterator[str]:
         ratio, low, high = (1 - 1 / x if saves else 1 - x for x in (one.ratio, one.low, one.high))
         low, high = sorted((low, high))
         yield (
-            f"| {place} | `{design}` | {ratio:.1%} | {low:.1%} to {high:.1%} | {_unless(one)} | "
-            f"{_unless(after.get(design))} |"
+            f"| {place} | `{design}` | {cases_of(results.values[design])} | {ratio:.1%} | {low:.1%} to {high:.1%} | "
+            f"{_unless(one)} | {_unless(after.get(design))} |"
         )
     yield ""
 
@@ -128,7 +128,8 @@ def study_text(found: Sequence[Measured], chosen: Sequence[str], size: str, name
     yield "## Ranking\n"
     yield (
         "Energy saved beside the reuse cache alone, the geometric mean over workloads and all cases, with the interval "
-        "of a bootstrap over workloads; the cases in which that turns, and in which the order of two designs turns.\n"
+        "of a bootstrap over workloads; the cases in which that turns, and in which the order of two designs turns. "
+        "The order is that of the cases that all designs have; two designs are compared in all that both have.\n"
     )
     yield from ranking_table(found)
     yield "## Refused\n"
