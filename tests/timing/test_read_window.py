@@ -171,6 +171,16 @@ def test_code_without_control_codes_waits_for_registers() -> None:
     agreed(Launched(code, ((WarpPath(((0, FULL),)),),)), sub_cores()).warp(0).issues().every(4, first=1)
 
 
+def test_a_register_cache_makes_no_chain_longer() -> None:
+    """The three cycles of the window are spent whatever the sources are (section 5.3), so a chain of latency 4 through
+    the register file cache, whose entries are read in a cycle, takes 4 cycles a link, as through the banks.
+    """
+    code = kernel([assemble("add.s32 R1, R1, 1") for _ in range(5)])
+    launched = Launched(code, ((WarpPath(((0, FULL),)),),))
+    run = agreed(launched, sub_cores(), design=load("rfc"), tag_check=False)
+    run.warp(0).issues().every(4, first=1)
+
+
 @st.composite
 def windows(draw: st.DrawFn) -> Sm:
     """Any machine with a read window."""
