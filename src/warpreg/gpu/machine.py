@@ -146,11 +146,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Machine:
-    """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content.
-
-    ``pipes`` are the function units by name; ``worker`` maps each kind of pipe to the pipe that executes its
-    instructions; ``collectors`` are empty with an ideal operand path.
-    """
+    """One GPU."""
 
     name: str
     title: str
@@ -159,15 +155,20 @@ class Machine:
     schedulers: Schedulers
     operand_path: OperandPath
     collectors: Mapping[str, CollectorSet]
+    """Empty with an ideal operand path."""
     register_file: RegisterFile
     pipes: Mapping[str, Pipe]
+    """Function units by name."""
     worker: Mapping[str, str]
+    """Each kind of pipe with the pipe that executes its instructions."""
     load_store: LoadStoreUnit
     shared_memory: SharedMemory
     latency: Latency
     memory: MemorySystem
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
+    """The source of each number by dotted key."""
     digest: str
+    """Identifies the content."""
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"

@@ -25,13 +25,7 @@ REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class LaunchTimes:
-    """One launch: milliseconds between events, each the median of `REPEATS`.
-
-    ``cold_ms``: after the second-level cache was emptied; ``restored_ms``: after global memory was written by a copy on
-    the GPU, so that the cache holds what fits of it.  ``cold_cycles``, ``restored_cycles`` and ``cold_ns``, medians
-    too, are those of the clocks of the SMs and of the timer of the GPU (`launch_clocks`), without the cost of a launch;
-    None where the kernel has none.
-    """
+    """One launch: milliseconds between events, each the median of `REPEATS`."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -41,12 +35,19 @@ class LaunchTimes:
     registers: int
     local_bytes: int
     cold_ms: float
+    """After the second-level cache was emptied."""
     restored_ms: float
+    """After global memory was written by a copy on the GPU, so that the cache holds what fits of it."""
     cold_least_ms: float
+    """The least of those after the cache was emptied."""
     restored_least_ms: float
+    """The least of those after the copy."""
     cold_cycles: float | None = None
+    """Cycles after the second-level cache was emptied, by the clocks of the SMs; None where the kernel has none."""
     restored_cycles: float | None = None
+    """The same after the copy."""
     cold_ns: float | None = None
+    """As `cold_cycles`, in nanoseconds of the timer of the GPU."""
 
 
 @dataclass

@@ -317,8 +317,8 @@ def moved(site: int, amount: Any) -> Any:
 GUARDS: Mapping[str, Guard] = {
     guard.__name__: guard
     for guard in (
-        source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level, bank, slices,
-        row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
+        source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
+        bank, slices, row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
     )
 }  # fmt: skip
 """By kind of argument what else is to be done with it."""

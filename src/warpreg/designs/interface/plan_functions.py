@@ -102,7 +102,7 @@ def is_served(plan: Plan, operand: int) -> bool:
         return False
     place = operand - plan.first_source
     level = plan.sources[place, LEVEL]
-    return level > 0 or (level == UNSET and plan.sources[place, CYCLES] != UNSET)
+    return bool(level > 0 or (level == UNSET and plan.sources[place, CYCLES] != UNSET))
 
 
 def write(
