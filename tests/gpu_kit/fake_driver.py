@@ -1,4 +1,7 @@
-"""A stand-in for NVIDIA's driver library: memory works, kernels do nothing, events are half a millisecond apart."""
+"""A stand-in for NVIDIA's driver library: memory works, events are half a millisecond apart.
+
+Kernels do nothing, but write the clocks that a test sets in place of the readings of two SMs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-ILLEGAL_ADDRESS = 700
+from warpreg.gpu_kit.launch_clocks import BYTES, SYMBOL
+
+ILLEGAL_ADDRESS, NOT_FOUND = 700, 500
+ALL_ONES = (1 << 64) - 1
 
 
 class FakeDriver:
@@ -17,6 +23,8 @@ class FakeDriver:
         self.memory: dict[int, bytearray] = {}
         self.next = 0x7F0000000000
         self.calls: dict[str, int] = {}
+        self.readings: list[tuple[int, int, int, int]] = []
+        self.clocks = 0
 
     def __getitem__(self, name: str) -> Callable[..., int]:
         self.calls[name] = self.calls.get(name, 0) + 1
@@ -55,6 +63,30 @@ class FakeDriver:
 
     def cuEventElapsedTime(self, value: Any, before: Any, after: Any) -> int:  # noqa: N802
         value._obj.value = 0.5
+        return 0
+
+    def cuModuleGetGlobal_v2(self, address: Any, size: Any, module: Any, name: bytes) -> int:  # noqa: N802
+        """The buffer of clocks is in every module."""
+        if name.decode() != SYMBOL:
+            return NOT_FOUND
+        if not self.clocks:
+            place = ctypes.c_uint64()
+            self.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(BYTES))
+            self.clocks = place.value
+        address._obj.value = self.clocks
+        return 0
+
+    def cuMemsetD32_v2(self, address: Any, word: int, count: Any) -> int:  # noqa: N802
+        if address.value == self.clocks:
+            self.memory[self.clocks][:] = bytes(BYTES)
+        return 0
+
+    def cuLaunchKernel(self, *arguments: Any) -> int:  # noqa: N802
+        """SMs write first and last clock and timer, as atomic maxima leave them."""
+        for sm, (first, last, begin, end) in enumerate(self.readings if self.clocks else ()):
+            words = [first ^ ALL_ONES, last, begin ^ ALL_ONES, end]
+            content = b"".join(word.to_bytes(8, "little") for word in words)
+            self.memory[self.clocks][32 * sm : 32 * sm + 32] = content
         return 0
 
     def _found(self, address: int) -> tuple[bytearray, int]:

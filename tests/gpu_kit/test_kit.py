@@ -129,6 +129,30 @@ def test_a_pointer_chase_is_warmed_inside_the_kernel(tmp_path: Path, monkeypatch
     assert launches == [(1, CHASED, 32), (1, CHASED, 36)]
 
 
+def test_what_a_launch_finds_of_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 8,192 lines of 1 MB are visited, then some again in the same launch, in the next one, in the one after an
+    empty kernel, and after the second level was emptied.
+    """
+    library = FakeDriver()
+    driver = MeasuringDriver(8 << 20, library)
+    monkeypatch.setattr(cubins, "read", lambda folder, name: b"cubin")
+    monkeypatch.setattr("warpreg.gpu_kit.micro.BETWEEN", (1 << 20,))
+    visited: list[int] = []
+    answers = iter((270.0, 280.0, 0.0, 290.0, 560.0))
+
+    def chased(self: Micro, function: Function, warm: int) -> float:
+        visited.append(warm)
+        return next(answers)
+
+    monkeypatch.setattr(Micro, "_chased", chased)
+    found = Micro(driver, tmp_path).between_launches()
+    rows = {"same launch": 270.0, "next launch": 280.0, "after another kernel": 290.0, "emptied": 560.0}
+    assert found == {str(1 << 20): rows}
+    assert visited == [8192, 0, 8192, 0, 0]
+    assert (library.calls["cuLaunchKernel"], library.calls["cuMemsetD32_v2"]) == (1, 1)
+    assert summary.between({"cycles_per_load": found}) == [{"bytes": 1 << 20, **rows}]
+
+
 def test_what_an_h100_answered() -> None:
     """Register banks as in Huerta et al. (MICRO 2025), sections 3 and 5.3: an FFMA whose three sources are in one bank
     takes 3 cycles, two of them 2; a kept operand takes no port; a register that is named thrice is read once."""
@@ -190,8 +214,24 @@ def test_show_prints_tables(capsys: Output) -> None:
         (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
         ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
-        (["--machine", "h100", "--show", "y"], 2, "--machine requires --compare without --workloads"),
+        (
+            ["--machine", "h100", "--show", "y"],
+            2,
+            "--machine requires --compare, and --workloads then --launches",
+        ),
         (["--compare", str(H100), "--machine", "h1000"], 1, "no machine named 'h1000'"),
+        (["--launches", "tiny", "--show", "y"], 2, "--launches requires --machine"),
+        (["--in-sequence", "--show", "y"], 2, "--in-sequence requires --launches"),
+        (
+            ["--compare", str(H100), "--machine", "h100", "--launches", "tiny", "--workloads", "x"],
+            1,
+            "no workload among the measurements named 'x'",
+        ),
+        (
+            ["--compare", str(H100), "--machine", "h100", "--launches", "tiny", "--workloads", "bfs"],
+            1,
+            "no launch to compare: by events, only those that take 10 times as long as an empty one count",
+        ),
         (["--workloads", "bfs", "--show", "y"], 2, "--workloads requires --compare"),
         (["--compare", str(H100), "--workloads", "no-such"], 1, "no workload among the kept outputs named 'no-such'"),
         (["--out", "x.json"], 1, "this machine has no NVIDIA driver"),

@@ -23,7 +23,7 @@ from piecewise_numba.rebuild import as_it_is, rebuild
 from warpreg.designs.checking import words
 from warpreg.designs.interface import plan_functions as functions
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.interface.plan import READ, UNSET, WRITE
+from warpreg.designs.interface.plan import CYCLES, ELSEWHERE, IN_BANKS, LATER, LEVEL, READ, UNSET, WRITE
 from warpreg.designs.interface.program import Program, result_operands, source_operands
 from warpreg.ir.kernel import Kernel
 
@@ -92,7 +92,10 @@ class Tracker:
     _anonymous: dict[int, set[int]] = field(default_factory=dict)
 
     def read(self, plan: Any, operand: int, level: int, *more: Any, **named: Any) -> None:
-        """A source is read."""
+        """A source is read, unless an earlier design of a composition serves it."""
+        if functions.is_served(plan, operand):
+            return
+        level = of_composition(plan, level)
         place, lanes = (plan.warp, int(self.program.source[operand])), int(plan.mask)
         holders = self._holders(place)
         self.reads += 1
@@ -109,7 +112,10 @@ class Tracker:
             self._late[place] = WrongRead(self.pc, int(place[0]), place[1], self.levels[level], held, history, was_read)
 
     def write(self, plan: Any, operand: int, level: int, *more: Any, **named: Any) -> None:
-        """A result is written."""
+        """A result is written, unless an earlier design of a composition has written it elsewhere only."""
+        if is_written(plan, operand):
+            return
+        level = of_composition(plan, level)
         place = plan.warp, int(self.program.result[operand])
         if operand not in self._written:
             self._overwritten(place, int(plan.mask))
@@ -129,6 +135,7 @@ class Tracker:
         self, plan: Any, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1
     ) -> None:
         """A value is in another level too."""
+        source, target = of_composition(plan, source), of_composition(plan, target)
         if amount and register < 0:
             self._anonymous.setdefault(plan.warp if warp < 0 else warp, set()).add(int(target))
         elif amount:
@@ -139,6 +146,7 @@ class Tracker:
 
     def extra(self, plan: Any, level: int, action: int, register: int, warp: int = UNSET, **named: Any) -> None:
         """A value is put into a level, or lanes of it are read there."""
+        level = of_composition(plan, level)
         place = (plan.warp if warp < 0 else warp), int(register)
         if action == READ and self._holders(place).get(int(level), 0) & int(plan.mask):
             self._completed.add(place)
@@ -198,6 +206,20 @@ class Tracker:
         if name == "plan_reads" and not self.is_planning_writes:
             for operand in result_operands(self.program, pc):
                 self.write(plan, operand, 0)
+
+
+def of_composition(plan: Any, level: int) -> int:
+    """The number in the composition of a level of the design that plans."""
+    return level + int(plan.first_level) if level > 0 else 0
+
+
+def is_written(plan: Any, operand: int) -> bool:
+    """Whether an earlier design of a composition has planned a result, and not for the register file."""
+    if plan.turn != LATER:
+        return False
+    row = plan.results[operand - plan.first_result]
+    is_elsewhere = row[ELSEWHERE, LEVEL] != UNSET or row[ELSEWHERE, CYCLES] != UNSET
+    return bool(row[IN_BANKS, LEVEL] > 0 or (row[IN_BANKS, LEVEL] == UNSET and is_elsewhere))
 
 
 def followed(hooks: Mapping[str, FunctionType], tracker: Tracker) -> dict[str, FunctionType]:

@@ -32,6 +32,12 @@ SECONDS = 480.0
     "--machine", metavar="MACHINE", help="With --compare: compare cycles of microbenchmarks on MACHINE instead."
 )
 @click.option(
+    "--launches",
+    type=click.Choice(("tiny", "small")),
+    help="With --machine: compare the launches of workloads of this size, each with an empty second-level cache.",
+)
+@click.option("--in-sequence", is_flag=True, help="With --launches: each finds what the launch before it has left.")
+@click.option(
     "--arch", default=ARCHITECTURE, show_default=True, metavar="sm_NN", help="Architecture of the GPU and its code."
 )
 @click.option(
@@ -45,6 +51,8 @@ def command(
     compare: Path | None,
     workloads: str | None,
     machine: str | None,
+    launches: str | None,
+    in_sequence: bool,
     arch: str,
     seconds: float,
 ) -> None:
@@ -60,6 +68,7 @@ def command(
     warpreg bench gpu --show h100.json
     warpreg bench gpu --compare h100.json --workloads bfs,hotspot
     warpreg bench gpu --compare h100.json --machine h100
+    warpreg bench gpu --compare h100.json --machine h100 --launches tiny --workloads bfs,hotspot
     """
     if sum(one is not None for one in (out, prepare, show, compare)) != 1:
         raise click.UsageError("give one of --out, --prepare, --show and --compare")
@@ -67,9 +76,15 @@ def command(
         raise click.UsageError("--cubins requires --out")
     if workloads is not None and compare is None:
         raise click.UsageError("--workloads requires --compare")
-    if machine is not None and (compare is None or workloads is not None):
-        raise click.UsageError("--machine requires --compare without --workloads")
-    if compare is not None and machine is not None:
+    if machine is not None and (compare is None or (workloads is not None and launches is None)):
+        raise click.UsageError("--machine requires --compare, and --workloads then --launches")
+    if launches is not None and machine is None:
+        raise click.UsageError("--launches requires --machine")
+    if in_sequence and launches is None:
+        raise click.UsageError("--in-sequence requires --launches")
+    if compare is not None and machine is not None and launches is not None:
+        _compare_launches(_read(compare), machine, launches, workloads.split(",") if workloads else [], in_sequence)
+    elif compare is not None and machine is not None:
         _compare_cycles(_read(compare), machine)
     elif compare is not None:
         _compare(compare, workloads.split(",") if workloads else [])
@@ -124,11 +139,26 @@ def _compare_cycles(found: dict[str, Any], machine: str) -> None:
         compared = list(compare_cycles(found, load(machine), progress.begin))
     rows = [{**asdict(one), "error": f"{one.error:.0%}"} for one in compared]
     output.print_tables([output.table(rows, list(rows[0]), "Cycles of a copy, on the GPU and on the machine")])
-    accuracy = Accuracy.of(compared)
-    click.echo(
-        f"{accuracy.count} figures: mean error {accuracy.mean:.1%}, 90th percentile {accuracy.percentile_90:.1%}, "
-        f"rank correlation {accuracy.rank_correlation:.3f}"
-    )
+    click.echo(Accuracy.of(compared))
+
+
+def _compare_launches(found: dict[str, Any], machine: str, size: str, names: list[str], in_sequence: bool) -> None:
+    from warpreg.gpu import load
+    from warpreg.gpu_kit.launch_accuracy import MOST_COST, Caches, compare_launches
+    from warpreg.gpu_kit.simulated import Accuracy
+
+    caches: Caches = "in sequence" if in_sequence else "cold"
+    with output.steps() as progress:
+        compared = list(compare_launches(found, load(machine), size, names, caches, progress.begin))
+    if not compared:
+        raise WarpregError(
+            f"no launch to compare: by events, only those that take {MOST_COST} times as long as an empty one count"
+        )
+    worst = sorted(compared, key=lambda one: -one.error)
+    rows = [{**asdict(one), "error": f"{one.error:.0%}"} for one in worst]
+    output.print_tables([output.table(rows, list(rows[0]), f"Cycles of launches, second-level cache {caches}")])
+    if len(compared) > 1:
+        click.echo(Accuracy.of(compared))
 
 
 def _read(path: Path) -> dict[str, Any]:

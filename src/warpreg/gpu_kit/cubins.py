@@ -11,6 +11,7 @@ import zstandard
 
 from warpreg import simt, workloads
 from warpreg.checks.gpu.request import visible
+from warpreg.gpu_kit.launch_clocks import with_clocks
 from warpreg.gpu_kit.microbenchmarks import MICROBENCHMARKS, unlike
 from warpreg.gpu_kit.register_banks import CASES, patched, register_bank_ptx
 from warpreg.ir.errors import WarpregError
@@ -18,6 +19,8 @@ from warpreg.machine_code.tools import VendorToolError, assembled, disassembled,
 
 MANIFEST = "manifest.json"
 SUFFIX = ".cubin.zst"
+CLOCKED = ".clocked"
+"""What the name of a workload has behind it where its kernels note when they ran."""
 
 
 def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
@@ -30,6 +33,7 @@ def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lamb
     texts = {f"micro-{one.name}": one.ptx() for one in MICROBENCHMARKS}
     for name in workloads.names():
         texts[name] = workload_ptx(name)
+        texts[f"{name}{CLOCKED}"] = with_clocks(texts[name])
     meant = {f"micro-{one.name}": one for one in MICROBENCHMARKS}
     for name, text in texts.items():
         begun(name)
@@ -62,6 +66,12 @@ def workload_ptx(name: str) -> str:
 
 def _write(folder: Path, name: str, cubin: bytes) -> None:
     (folder / f"{name}{SUFFIX}").write_bytes(zstandard.compress(cubin, 19))
+
+
+def clocked(folder: Path, name: str) -> bytes:
+    """The machine code of a workload whose kernels note when they ran; empty if it was not prepared."""
+    is_there = (folder / f"{name}{CLOCKED}{SUFFIX}").is_file()
+    return read(folder, f"{name}{CLOCKED}") if is_there else b""
 
 
 def read(folder: Path, name: str) -> bytes:

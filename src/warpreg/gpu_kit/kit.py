@@ -20,7 +20,7 @@ from warpreg.gpu_kit.micro import MICRO_REPEATS
 from warpreg.gpu_kit.microbenchmarks import MICROBENCHMARKS
 from warpreg.gpu_kit.worker import Worker
 
-VERSION = 2
+VERSION = 3
 TASK_SECONDS = 100
 KEPT_BYTES = 12 << 20
 """Bytes of outputs that are kept, after compression."""
@@ -33,6 +33,7 @@ def tasks(sizes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield from (("micro", name) for name in names if not name.startswith("rate-"))
     yield "banks", ""
     yield "barrier", ""
+    yield "between", ""
     yield from (("workload", name, "tiny") for name in workloads.names())
     yield from (("micro", name) for name in names if name.startswith("rate-"))
     for size in sizes:
@@ -49,7 +50,7 @@ def measure(
         "version": VERSION, "warpreg": __version__, "repeats": {"micro": MICRO_REPEATS, "launches": REPEATS},
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "code": manifest, "smi_before": smi(), "device": {}, "micro": {}, "banks": {},
-        "barrier": {}, "workloads": {}, "not_measured": [],
+        "barrier": {}, "between": {}, "workloads": {}, "not_measured": [],
     }  # fmt: skip
     raw: dict[str, dict[str, bytes]] = {}
     try:
@@ -78,7 +79,7 @@ def place(found: dict[str, Any], task: tuple[str, ...], answer: dict[str, Any]) 
     """Put an answer where it belongs."""
     if task[0] == "facts":
         found["device"] = answer
-    elif task[0] in ("banks", "barrier"):
+    elif task[0] in ("banks", "barrier", "between"):
         found[task[0]] = answer
     elif task[0] == "micro":
         found["micro"][task[1]] = answer

@@ -16,6 +16,7 @@ from warpreg.checks.gpu.driver import (
     GpuError,
 )
 from warpreg.checks.gpu.request import Request, TextureObject
+from warpreg.gpu_kit.launch_clocks import BYTES, SYMBOL, Clocks, clocks_of
 
 FLUSH_BYTES = 256 << 20
 """Bytes that are written to empty the second-level cache; more than any has."""
@@ -86,6 +87,19 @@ class MeasuringDriver(Driver):
         self._call("cuEventRecord", after, None)
         self._call("cuEventSynchronize", after)
         return self._between(before, after)
+
+    def clocked(self, launch: Prepared) -> Clocks:
+        """What the clocks say of a launch of a kernel that has them, which has ended.  Raises GpuError, GpuFault."""
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        module = launch.function.module
+        self._call("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, SYMBOL.encode())
+        self._call("cuMemsetD32_v2", address, 0, ctypes.c_size_t(BYTES // 4))
+        self._call("cuCtxSynchronize")
+        launch.start()
+        self._call("cuCtxSynchronize")
+        content = ctypes.create_string_buffer(BYTES)
+        self._call("cuMemcpyDtoH_v2", content, address, ctypes.c_size_t(BYTES))
+        return clocks_of(content.raw)
 
     def sequence(self, launches: Sequence[Prepared]) -> list[float]:
         """Milliseconds of each of several launches that follow one another, an event between each two."""
@@ -171,7 +185,7 @@ class Prepared:
     """A launch with its arguments in host memory, to be started any number of times."""
 
     def __init__(self, driver: MeasuringDriver, function: Function, request: Request, handles: dict[int, int]) -> None:
-        self._driver, self._function, self._request = driver, function, request
+        self._driver, self.function, self._request = driver, function, request
         self._held = [
             ctypes.create_string_buffer(handles[i].to_bytes(8, "little") if i in handles else data, len(data))
             for i, data in enumerate(request.arguments)
@@ -183,7 +197,7 @@ class Prepared:
 
     def start(self) -> None:
         """Queue the launch.  Raises GpuError."""
-        call, function = self._driver._call, self._function.handle
+        call, function = self._driver._call, self.function.handle
         if self._request.is_cooperative:
             call("cuLaunchCooperativeKernel", function, *self._extents, None, self._pointers)
         else:

@@ -26,6 +26,9 @@ CHASED = 4096
 FOOTPRINTS = tuple(1 << n for n in range(12, 31))
 """Bytes that a pointer chase visits."""
 
+BETWEEN = (1 << 20, 8 << 20, 32 << 20)
+"""Bytes of which a launch visits every line, for what the next one finds of them."""
+
 STREAMED_BYTES = 1 << 30
 """Bytes that a bandwidth goes through at least, so that the launch does not count."""
 MICRO_REPEATS = 3
@@ -131,18 +134,45 @@ class Micro:
     def chase(self, function: Function) -> dict[str, float]:
         """Cycles of a dependent load by bytes that are visited in a random order of lines of 128 bytes."""
         cycles: dict[str, float] = {}
-        first = self.driver.base + OUT_BYTES
         for size in FOOTPRINTS:
-            lines = size // 128
-            order = np.random.default_rng(0).permutation(lines)
-            words = np.zeros(lines * 16, np.uint64)
-            words[order * 16] = first + 128 * np.roll(order, -1).astype(np.uint64)
-            self.driver._write(first, words.tobytes())
-            warm = -lines % STEPS + lines if size <= WARMED_BYTES else 0
-            self.launch(function, 1, CHASED, warm, threads=1)
-            clocks = np.frombuffer(self.driver.read_memory(16), np.uint64)
-            cycles[str(size)] = float(int(clocks[1] - clocks[0]) / CHASED)
+            lines = self.link(size)
+            cycles[str(size)] = self._chased(function, lines if size <= WARMED_BYTES else 0)
         return cycles
+
+    def between_launches(self) -> dict[str, dict[str, float]]:
+        """Cycles of a load past the first level, by bytes that a launch visits: in the launch that visited all of them
+        before, in the next launch, in the one after an empty kernel, and after the second level was emptied.
+        """
+        cubin = cubins.read(self.folder, "micro-memory")
+        chase, nothing = (self.driver.function(cubin, name) for name in ("chase", "nothing"))
+        found = {}
+        for size in BETWEEN:
+            lines = self.link(size)
+            rows = {"same launch": self._chased(chase, lines), "next launch": self._chased(chase, 0)}
+            self._chased(chase, lines)
+            self.launch(nothing, 1, 1, 0)
+            rows["after another kernel"] = self._chased(chase, 0)
+            self.driver.flush()
+            rows["emptied"] = self._chased(chase, 0)
+            found[str(size)] = rows
+        return found
+
+    def link(self, size: int) -> int:
+        """Fill memory with pointers that visit its lines of 128 bytes in a random order; returns the loads that visit
+        them all, a multiple of `STEPS`.
+        """
+        lines, first = size // 128, self.driver.base + OUT_BYTES
+        order = np.random.default_rng(0).permutation(lines)
+        words = np.zeros(lines * 16, np.uint64)
+        words[order * 16] = first + 128 * np.roll(order, -1).astype(np.uint64)
+        self.driver._write(first, words.tobytes())
+        return -lines % STEPS + lines
+
+    def _chased(self, function: Function, warm: int) -> float:
+        """Cycles of a dependent load, after ``warm`` others without the clock."""
+        self.launch(function, 1, CHASED, warm, threads=1)
+        clocks = np.frombuffer(self.driver.read_memory(16), np.uint64)
+        return float(int(clocks[1] - clocks[0]) / CHASED)
 
     def atomics(self, function: Function) -> float:
         """Cycles of a dependent atomic addition of 0 to global memory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import stats
@@ -40,6 +40,17 @@ FIRST_WITH_ALL_RATES = 2
 FEW_WARPS = ("1", "2")
 
 
+class Compared(Protocol):
+    """Cycles that a GPU measured, those of the machine, and the relative error."""
+
+    @property
+    def measured(self) -> float: ...
+    @property
+    def simulated(self) -> float: ...
+    @property
+    def error(self) -> float: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """Of relative errors: their mean and 90th percentile; the rank correlation (Spearman) of cycles; how many."""
@@ -50,11 +61,17 @@ class Accuracy:
     count: int
 
     @classmethod
-    def of(cls, rows: Sequence[ComparedCycles]) -> Accuracy:
+    def of(cls, rows: Sequence[Compared]) -> Accuracy:
         """Of at least two rows."""
         errors = np.array([row.error for row in rows])
         ranks = stats.spearmanr([row.measured for row in rows], [row.simulated for row in rows])
         return cls(float(errors.mean()), float(np.quantile(errors, 0.9)), float(ranks.statistic), len(rows))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} figures: mean error {self.mean:.1%}, 90th percentile {self.percentile_90:.1%}, rank "
+            f"correlation {self.rank_correlation:.3f}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

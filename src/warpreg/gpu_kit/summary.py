@@ -15,6 +15,7 @@ def tables(found: dict[str, Any]) -> dict[str, Rows]:
         "Cycles of an SM for a warp's copy, by warps": rates(found["micro"]),
         "Cycles of an FFMA by banks of its sources, by warps": banks(found["banks"]),
         "Cycles of a dependent load by bytes visited": chases(found["micro"]),
+        "Cycles of a load by what came before it": between(found.get("between", {})),
         "Workloads": sizes(found["workloads"]),
         "Failures": failures(found),
     }
@@ -49,6 +50,11 @@ def chases(micro: dict[str, Any]) -> Rows:
     chase = micro.get("memory", {}).get("chase", {})
     cached, past = (chase.get(name, {}) for name in ("chase_cached", "chase"))
     return [{"bytes": int(size), "first level": cached[size], "second level": past.get(size)} for size in cached]
+
+
+def between(measured: dict[str, Any]) -> Rows:
+    """What a launch finds in the second level of what the one before it visited."""
+    return [{"bytes": int(size), **row} for size, row in measured.get("cycles_per_load", {}).items()]
 
 
 def sizes(workloads: dict[str, Any]) -> Rows:

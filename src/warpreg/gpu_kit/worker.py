@@ -54,6 +54,8 @@ def _answer(driver: MeasuringDriver, folder: Path, task: tuple[str, ...]) -> dic
         return {"cases": micro.banks()}
     if kind == "barrier":
         return {"cycles": micro.barrier()}
+    if kind == "between":
+        return {"cycles_per_load": micro.between_launches()}
     if kind == "micro":
         one = next(m for m in MICROBENCHMARKS if m.name == name)
         if one.kind == "memory":
@@ -69,7 +71,7 @@ def workload(driver: MeasuringDriver, folder: Path, name: str, size: str) -> dic
     """Times of all launches of a workload, and its outputs: whether they pass, their hashes and, at tiny, bytes."""
     found = workloads.find(name)
     problem = found.problem(size)
-    device = MeasuredDevice(driver, found.module(), cubins.read(folder, name))
+    device = MeasuredDevice(driver, found.module(), cubins.read(folder, name), clocked=cubins.clocked(folder, name))
     clocks = driver.function(cubins.read(folder, "micro-memory"), "clocks")
     Micro(driver, folder).clock(clocks, WARM_UP)
     before = Micro(driver, folder).clock(clocks)

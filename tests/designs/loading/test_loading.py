@@ -163,7 +163,7 @@ def test_an_error_while_the_file_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
-        ('slot="level", source=""', "slot expects one of mapping, levels, policy, or several, found 'level'"),
+        ('slot="level", source=""', "slot expects one of mapping, levels, operands, policy, or several, found 'level'"),
         (
             'slot="levels", levels=("X",), source=""',
             "levels expects distinct names that start with 'MRF', found ('X',)",

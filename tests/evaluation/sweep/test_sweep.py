@@ -18,8 +18,11 @@ from tests.evaluation.sweep.conftest import StudyFolder
 from warpreg import gpu
 from warpreg.cache import store
 from warpreg.cli import main
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.evaluation.runs.counting import Counted, Replayed
+from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.sweep import executors, processes, work
-from warpreg.evaluation.sweep.batch import kept
+from warpreg.evaluation.sweep.batch import Batch, kept
 from warpreg.evaluation.sweep.errors import SweepError, SweepWarning
 from warpreg.evaluation.sweep.sweep import swept
 from warpreg.evaluation.sweep.work import finish, tasks_of
@@ -272,3 +275,25 @@ def test_workers_that_are_copies_give_the_rows_of_one_process(
     assert processes.starting().get_start_method() == "fork"
     assert swept(batch, workers=2) == alone
     assert study.runs == 8
+
+
+def test_cells_that_differ_in_the_technology_are_counted_once(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two technologies in turn for each of two numbers of entries: two counts, and those of the plain register file."""
+    counted: list[str] = []
+    original = Replayed.count
+
+    def count(self: Replayed, run: Run, choice: Chosen, machine: gpu.Machine) -> Counted:
+        counted.append(choice.design.name)
+        return original(self, run, choice, machine)
+
+    monkeypatch.setattr(Replayed, "count", count)
+    text = (
+        HEAD + 'technologies = ["common-40nm", "bow"]\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4] }\n'
+    )
+    cells = study.batch(study.write(text)).cells
+    turns = Batch.of(sorted(cells, key=lambda cell: str(cell.values)))
+    rows = swept(turns, workers=1)
+    assert [row["technology"] for row in rows] == ["common-40nm", "bow"] * 2
+    assert sorted(counted) == ["mrf", "rfc", "rfc"]

@@ -285,8 +285,9 @@ class StreamingMultiprocessor:
 
     def _has_allocated(self, issued: UnderWay, now: int) -> None:
         """An instruction of fixed latency has reserved its reads; with no others in the way, two cycles after issue."""
-        delays = [source.cycles - 1 if source.bank is not None else source.cycles for source in issued.sources]
-        later = max([0, *delays]) + max(0, issued.enters_from - issued.issued_at - 1)
+        later = max([0, *(source.cycles - 1 for source in issued.sources)]) + max(
+            0, issued.enters_from - issued.issued_at - 1
+        )
         self.log.dispatched[issued.sequence] = now - 2
         due = now - 2 + later + self.sm.pipes[issued.instruction.pipe].latency + self.sm.dispatch_cycles
         self.due.setdefault(due, []).append((issued.order, partial(self._results_are_there, issued)))

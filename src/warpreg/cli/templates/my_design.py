@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from warpreg.designs import interface as w
 
-# The slot: "levels" adds storage in front of the MRF, "mapping" chooses physical registers, "policy" the warp that
-# issues.  Then the levels with the MRF first, counters of the design's own, and where its rules come from.
+# The slot: "levels" adds storage in front of the MRF, "operands" below all levels at the ports of the banks, "mapping"
+# chooses physical registers, "policy" the warp that issues.  Then the levels with the MRF first, counters of the
+# design's own, and where its rules come from.
 DESIGN = w.Declaration(slot="levels", levels=("MRF", "RFC"), events=("evictions",), source="assumed: a first design")
 RFC, EVICTIONS, EMPTY = 1, 0, -1
 

@@ -37,3 +37,26 @@ def reused_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[t
             for word in words:
                 following[word % BANKS, position] = word if is_fixed else None
     return found[::-1]
+
+
+def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[frozenset[int]]:
+    """By instruction of a block, the positions of sources of which a word is written before the next read of its place.
+    The cache must not keep them: that read would get the old value."""
+    written: dict[tuple[int, int], set[int]] = {
+        (bank, position): set() for bank in range(BANKS) for one in code for position in range(len(one.sources))
+    }
+    found: list[frozenset[int]] = []
+    for one, is_fixed in zip(reversed(code), reversed(fixed), strict=True):
+        for words in written.values():
+            words.update(word for register in one.defined for word in register.words)
+        places = [
+            (position, word)
+            for position, operand in enumerate(one.sources)
+            for register in registers_of(operand)
+            for word in register.words
+        ]
+        found.append(frozenset(position for position, word in places if word in written[word % BANKS, position]))
+        if is_fixed:
+            for position, word in places:
+                written[word % BANKS, position] = set()
+    return found[::-1]

@@ -5,11 +5,17 @@ Each scheduler has an entry of one warp-register for each bank and source positi
 holds the same register of the same warp, and then needs no port of the bank.  Afterwards the entry holds the source if
 its ``.reuse`` flag is set; otherwise it holds nothing, hit or miss.  Results never enter, and nothing is written back.
 
+It belongs to the operand fetch of the sub-core, so it works below a design of levels (``rfc+reuse``) and above a
+mapping (``virtualization+reuse``).
+
 Where the text is silent:
+- a source that a level above serves goes to the lanes through the same place, so it empties the entry, and does not
+  enter itself;
 - code without control codes has no flags: a greedy pass sets one where the next read of that bank and position in the
   basic block names the same register (``bits``);
 - a source behind the third one is not kept: the encoding has three flags in use;
-- an overwritten register need not leave: the compiler does not mark it, and the greedy pass does not either.
+- an overwritten register need not leave: the compiler does not mark it, and the greedy pass does not either.  A flag
+  of the compiler does not stand where another design has inserted a write before the next read.
 """
 
 from __future__ import annotations
@@ -33,6 +39,7 @@ from warpreg.designs.interface import (
     count,
     extra,
     hook,
+    is_served,
     parameter,
     per_scheduler,
     read,
@@ -42,7 +49,7 @@ from warpreg.designs.interface import (
 from warpreg.designs.parts.hints.reuse_bits import code_bits, greedy_bits, uses_cache
 
 DESIGN = Declaration(
-    slot="levels",
+    slot="operands",
     levels=("MRF", "REUSE"),
     order="scheduler",
     events=("kept", "dropped"),
@@ -124,6 +131,11 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         register = program.source[operand]
         place = (register & (BANKS - 1)) * state.positions + position
         name = warp << REGISTER_BITS | register
+        if is_served(plan, operand):
+            read(plan, operand, MRF)
+            count(plan, DROPPED, entry[place] != NOTHING)
+            entry[place] = NOTHING
+            continue
         hits = entry[place] == name
         read(plan, operand, REUSE if hits else MRF)
         if program.hints.flag[operand] == 0:

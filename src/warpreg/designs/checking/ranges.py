@@ -22,6 +22,7 @@ WHERE = {"bank": "bank", "cycles": "cycles", "slices": "slices", "row": "row"}
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "read": {"operand": "source", "level": "source_level", "merged": "merged", **WHERE},
     "write": {"operand": "result", "level": "result_level", **WHERE},
+    "is_served": {"operand": "own_source"},
     "nowhere": {"operand": "unplanned"},
     "move": {"plan": "queue", "source": "level", "target": "level", "register": "moved_register",
              "warp": "moved_warp", "amount": "moved"},
@@ -90,11 +91,16 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
 
 def source(site: int, operand: Any) -> Any:
     """A source of the instruction, which is planned for the first time."""
+    _plan_once(site, own_source(site, operand) - fault_record()[words.FIRST_SOURCE], operand)
+    return operand
+
+
+def own_source(site: int, operand: Any) -> Any:
+    """A source of the instruction."""
     record = fault_record()
-    row, count = operand - record[words.FIRST_SOURCE], record[words.SOURCES]
-    if is_outside(row, count):
-        _no_operand(site, NO_SOURCE, SOURCE, operand, record[words.FIRST_SOURCE], count)
-    _plan_once(site, row, operand)
+    first, count = record[words.FIRST_SOURCE], record[words.SOURCES]
+    if is_outside(operand - first, count):
+        _no_operand(site, NO_SOURCE, SOURCE, operand, first, count)
     return operand
 
 
@@ -311,8 +317,8 @@ def moved(site: int, amount: Any) -> Any:
 GUARDS: Mapping[str, Guard] = {
     guard.__name__: guard
     for guard in (
-        source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level, bank, slices,
-        row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
+        source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
+        bank, slices, row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
     )
 }  # fmt: skip
 """By kind of argument what else is to be done with it."""

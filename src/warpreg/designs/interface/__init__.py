@@ -25,6 +25,7 @@ from warpreg.designs.interface.plan_functions import (
     change,
     count,
     extra,
+    is_served,
     is_timed,
     level,
     lookup,
@@ -57,8 +58,8 @@ from warpreg.ir.edges import on_edges
 __all__ = [
     "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_timed", "lane_address",
-    "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel", "per_pair",
-    "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of", "source_operands",
-    "this_load", "thread_block", "update", "wake", "width", "write",
+    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_served", "is_timed",
+    "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel",
+    "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
+    "source_operands", "this_load", "thread_block", "update", "wake", "width", "write",
 ]  # fmt: skip

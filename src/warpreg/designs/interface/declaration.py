@@ -9,9 +9,9 @@ from typing import Literal
 
 from warpreg.designs.errors import DesignError
 
-Slot = Literal["mapping", "levels", "policy"]
+Slot = Literal["mapping", "levels", "operands", "policy"]
 Order = Literal["static", "warp", "scheduler", "sm"]
-SLOTS: tuple[Slot, ...] = ("mapping", "levels", "policy")
+SLOTS: tuple[Slot, ...] = ("mapping", "levels", "operands", "policy")
 ORDERS: tuple[Order, ...] = ("static", "warp", "scheduler", "sm")
 MRF = 0
 """Level 0 of every design."""
@@ -22,8 +22,9 @@ class Declaration:
     """The kind of a design, and the names it adds."""
 
     slot: Slot | tuple[Slot, ...]
-    """``mapping`` (which physical register), ``levels`` (storage above the MRF) or ``policy`` (which warp issues), or
-    several of them.  A composition takes one design for a slot, or several of which each uses the one before.
+    """``mapping`` (which physical register), ``levels`` (storage above the MRF), ``operands`` (storage at the ports of
+    the banks, below all levels) or ``policy`` (which warp issues), or several of them.  A composition takes one
+    design for a slot, or several of which each uses the one before.
     """
     source: str
     """A paper and section."""

@@ -72,10 +72,9 @@ def read(
     _note_planned(plan, operand - plan.first_source)
     if plan.detailed or plan.turn:
         place = operand - plan.first_source
-        before = plan.sources[place, LEVEL] if plan.turn == LATER else UNSET
-        if before > 0 or (plan.turn == LATER and before == UNSET and plan.sources[place, CYCLES] != UNSET):
+        if is_served(plan, operand):
             return
-        if before == 0:
+        if plan.turn == LATER and plan.sources[place, LEVEL] == 0:
             _take_back(plan, plan.sources[place])
         absolute = _level(plan, level)
         if merged >= 0 and plan.sources[merged - plan.first_source, LEVEL] != absolute:
@@ -93,6 +92,17 @@ def read(
         _count_slices(plan, level, place, merged - plan.first_source if merged >= 0 else UNSET)
     if merged < 0:
         _count_access(plan, level, READ)
+
+
+def is_served(plan: Plan, operand: int) -> bool:
+    """Whether source ``operand`` does not come to the register file: a design of the composition that plans earlier has
+    planned it at another level, or ``nowhere``.
+    """
+    if plan.turn != LATER:
+        return False
+    place = operand - plan.first_source
+    level = plan.sources[place, LEVEL]
+    return bool(level > 0 or (level == UNSET and plan.sources[place, CYCLES] != UNSET))
 
 
 def write(

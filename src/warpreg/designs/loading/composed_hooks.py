@@ -27,7 +27,7 @@ from warpreg.designs.interface.plan import (
 )
 from warpreg.designs.interface.program import Program
 
-PLANNING_ORDER = ("levels", "mapping", "policy")
+PLANNING_ORDER = ("levels", "operands", "mapping", "policy")
 PLANNING = (("plan_reads",), ("plan_write", "produced"))
 """Hooks that plan the sources of an instruction, and its results."""
 _with_hints = replacing("hints")

@@ -1,9 +1,9 @@
 """Composition: several designs as one; `arrangement` says which can work together.
 
-Kernels are rewritten and hints set in the order mapping, levels, policy; each design works on the output of the
-previous one.  At run time, the design of slot levels plans operands first; the mapping then places the accesses that
-remain in the register file.  Conflicts between designs are errors when the composition is made.  A hint column that two
-designs set is an error of the compile step.
+Kernels are rewritten and hints set in the order mapping, levels, operands, policy; each design works on the output of
+the previous one.  At run time, the design of slot levels plans operands first, then that of slot operands; the mapping
+places the accesses that remain in the register file.  Conflicts between designs are errors when the composition is
+made.  A hint column that two designs set is an error of the compile step.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any
 import warpreg
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
-from warpreg.evaluation.runs.counting import How, Timed
+from warpreg.evaluation.runs.counting import Counted, How, Timed
 from warpreg.evaluation.runs.row import Failure
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.studies.study import BREAKS
@@ -192,7 +192,23 @@ class _Latest:
 
     def counting(self, machine: Machine, how: How) -> Counting:
         """Counts on a machine, which have those of the plain register file from the task before."""
-        return self._countings.setdefault((machine.digest, how), Counting(self.run, machine, how))
+        return self._countings.setdefault((machine.digest, how), _Remembering(self.run, machine, how))
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembering(Counting):
+    """Counts that remember those of the latest design, for cells that differ in the technology only."""
+
+    _latest: dict[tuple[str, str], Counted] = field(default_factory=dict)
+
+    def of(self, choice: Chosen) -> Counted:
+        """The counts of a design."""
+        key = choice.digest, repr(choice.parameters)
+        if key not in self._latest:
+            found = super().of(choice)
+            self._latest.clear()
+            self._latest[key] = found
+        return self._latest[key]
 
 
 @functools.lru_cache(maxsize=1)

@@ -35,6 +35,8 @@ from warpreg.timing.sm.writeback import leave_scoreboard, queue_write
 
 STAGES = 2
 """Cycles from issue to the allocation of reads: a stage for control, and one to allocate."""
+IN_WINDOW = 1
+"""Cycles of a source of another level that the window covers, as it covers those of a bank."""
 CYCLE_BITS, PORTS_MASK, WINDOW_CYCLES = 2, 3, 30
 """Bits of RESERVED for each cycle, their mask, and the cycles that fit."""
 
@@ -212,7 +214,7 @@ def _words(c: Core, d: Any, sm: SmRow, place: CollectorRow, pc: Pc, op: OpRow, n
         c.rows[place, collectors.WORD + k] = word
         if word < 0:
             ports.served_elsewhere(c, d, sm, op, k, word, now)
-            later = max(later, -1 - word)
+            later = max(later, -1 - word - IN_WINDOW)
             continue
         later = max(later, word >> operand_word.CYCLE_SHIFT)
         other = ports.same_word(c, first, k, place, word)

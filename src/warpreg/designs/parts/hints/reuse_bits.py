@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.passes.reuse import reused_sources
+from warpreg.codegen.passes.reuse import overwritten_sources, reused_sources
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.designs.parts.hints.program_table import classify
 from warpreg.ir.instruction import Instruction
@@ -29,8 +29,18 @@ def _is_fixed(instruction: Instruction) -> bool:
 
 
 def code_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
-    """By source operand: the reuse flag of the code."""
-    return _by_operand(program, [one.reuse for one in kernel.instructions()])
+    """By source operand: the reuse flag of the code, but for those that another design has made wrong: it has inserted
+    a write before the next read.
+    """
+    kept: list[tuple[int, ...]] = []
+    fixed = iter(uses_cache(kernel).tolist())
+    for block in kernel.blocks:
+        overwritten = overwritten_sources(block.instructions, [next(fixed) for _ in block.instructions])
+        kept += [
+            tuple(position for position in one.reuse if position not in wrong)
+            for one, wrong in zip(block.instructions, overwritten, strict=True)
+        ]
+    return _by_operand(program, kept)
 
 
 def greedy_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
