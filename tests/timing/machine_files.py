@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.timing.reference.machine import PIPES, Banks, Sm, Window
+from tests.timing.reference.machine import PIPES, Banks, Barrier, Sm, Window
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
@@ -38,6 +38,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         worker={name: sm.worker.get(name, name) for name in PIPES},
         load_store=units.LoadStoreUnit(sm.queue, sm.send_interval or None),
         latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
+        barrier=units.Barrier(sm.barrier.interval, sm.barrier.latency) if sm.barrier != Barrier() else None,
         digest=repr((sm, sms, resident)),
     )
 

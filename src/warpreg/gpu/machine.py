@@ -16,6 +16,7 @@ from warpreg.gpu.units import (
     MOST_READ_PORTS,
     SAME_AS,
     WINDOW,
+    Barrier,
     CollectorSet,
     LoadStoreUnit,
     OperandPath,
@@ -30,7 +31,7 @@ REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
-    "shared_memory", "latency", *memory.SECTIONS,
+    "barrier", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -168,6 +169,7 @@ class Machine:
     memory: MemorySystem
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
     digest: str
+    barrier: Barrier | None = None
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"
@@ -242,6 +244,7 @@ def _read(path: Path, content: bytes) -> Machine:
         memory=read_memory(document),
         origins=document.origins,
         digest=document.digest,
+        barrier=document.section("barrier", Barrier) if document.keys("barrier") else None,
     )
     _check_consistency(document, machine)
     return machine

@@ -73,6 +73,14 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Barrier:
+    """Cycles that an arrival takes, and from the last one on until warps may issue."""
+
+    interval: int = 0
+    latency: int = 0
+
+
+@dataclass(frozen=True)
 class TwoLevel:
     """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
@@ -110,6 +118,7 @@ class Sm:
     window: Window | None = None
     send_interval: int = 0
     follows_control: bool = False
+    barrier: Barrier = Barrier()
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, CollectorSet, Pipe, Sm, TwoLevel, Window
+from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Pipe, Sm, TwoLevel, Window
 
 from warpreg.gpu.machine import Machine, Schedulers
 
@@ -31,6 +31,7 @@ def sm_of(machine: Machine) -> Sm:
         window=_window(machine) if machine.operand_path.kind == "window" else None,
         send_interval=machine.load_store.interval or 0,
         follows_control=schedulers.follows_control_codes,
+        barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
     )
 
 

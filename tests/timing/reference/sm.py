@@ -54,6 +54,7 @@ class StreamingMultiprocessor:
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
         self._warps_placed = 0
+        self._barrier_free = 0
 
     def _scheduler(self, number: int) -> Scheduler:
         if self.sm.two_level is None:
@@ -92,7 +93,7 @@ class StreamingMultiprocessor:
         for scheduler in self.schedulers:
             self._turn(scheduler, now)
         for block in self.blocks:
-            block.release()
+            block.release(self.sm.barrier.latency)
         for scheduler in self.schedulers:
             scheduler.fill(self.slots, now)
         self._queue_extras()
@@ -249,6 +250,9 @@ class StreamingMultiprocessor:
         warp.last_issue = now
         warp.at_barrier, warp.at_fence = instruction.barrier and warp.head is not None, instruction.fence
         warp.copy(instruction)
+        if instruction.barrier or instruction.gathers:
+            self._barrier_free = max(self._barrier_free, now) + self.sm.barrier.interval
+            warp.block.arrived_by = self._barrier_free
         if instruction.gathers:
             warp.block.gather(*instruction.gathers)
             warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
@@ -260,9 +264,10 @@ class StreamingMultiprocessor:
         if instruction.pipe == "ctrl":
             self.hooks.produced(issued, now)
             self.hooks.see_next(warp, now)
-            warp.fetched = now + max(self.sm.pipes["ctrl"].latency + self.hooks.stages, _stall(instruction))
+            cause = "fetch" if instruction.control is None else "alu"
+            warp.hold(now + max(self.sm.pipes["ctrl"].latency + self.hooks.stages, _stall(instruction)), cause)
             return "ctrl"
-        warp.fetched = now + _stall(instruction)
+        warp.hold(now + _stall(instruction), "alu")
         warp.under_way.append(issued)
         if instruction.control is None:
             warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))

@@ -33,7 +33,7 @@ class Stalls:
         """The cause for which the head of a warp that is not waiting cannot issue."""
         assert warp.head is not None
         if now < fetched:
-            return "alu" if warp.head.instruction.control else "fetch"
+            return warp.held_for
         if warp.exceeds_limit:
             return "memory"
         if awaited := warp.awaited():

@@ -286,8 +286,8 @@ def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """A warp has issued an instruction, which may say when it issues again."""
 
 
-def unfetched(c: Core, warp: WarpRow) -> Cause:
-    """The cause of a warp that may not issue yet."""
+def unfetched(c: Core) -> Cause:
+    """The cause of the cycles behind an instruction of pipe ``ctrl``."""
     return causes.FETCH
 
 

@@ -37,6 +37,8 @@ def machine_words(
     m[machine.UNITS] = sum(copies(gpu, pipe.private) for pipe in gpu.pipes.values())
     _schedule(m, gpu)
     m[machine.INTERVAL] = gpu.load_store.interval or 0
+    if gpu.barrier is not None:
+        m[machine.BARRIER_INTERVAL], m[machine.BARRIER_LATENCY] = gpu.barrier.interval, gpu.barrier.latency
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
     m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
     if not m[machine.IDEAL]:

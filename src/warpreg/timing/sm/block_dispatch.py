@@ -71,6 +71,7 @@ def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
     c.rows[block, blocks.HEADS_LEFT] = block_warps
     c.rows[block, blocks.WAITING] = 0
     c.rows[block, blocks.COMPLETE] = 0
+    c.rows[block, blocks.ARRIVED_BY] = 0
     for number in range(code.BARRIERS):
         c.rows[block, blocks.ARRIVED + number] = 0
     ports.take_slots(c, d, sm, block)
@@ -101,6 +102,7 @@ def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: in
     c.rows[warp, warps.COPIED] = 0
     c.rows[warp, warps.COPY_GROUPS] = 0
     c.rows[warp, warps.FETCHED] = now + 1
+    c.rows[warp, warps.HELD_FOR] = causes.FETCH
     c.rows[warp, warps.AGE] = c.table[sm, sms.AGES]
     c.rows[warp, warps.STOP] = warps.GOING
     c.rows[warp, warps.LAST_ISSUE] = -1

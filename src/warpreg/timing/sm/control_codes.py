@@ -10,7 +10,7 @@ from warpreg.timing.core.bitset import bit
 from warpreg.timing.core.columns import causes, code, machine, ops, warps
 from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import OpRow, Pc, SmRow, WarpRow
-from warpreg.timing.core.inflight import mark, wake_at
+from warpreg.timing.core.inflight import hold, mark
 from warpreg.timing.core.state import Core
 
 COUNTER_MASK = 7
@@ -65,13 +65,10 @@ def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
 
 def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """The warp may issue again when its stall count is over."""
-    until = max(c.rows[warp, warps.FETCHED], now + (c.code[pc, code.CONTROL] & code.STALL_BITS))
-    c.rows[warp, warps.FETCHED] = until
-    if until > now + 1:
-        wake_at(c, sm, warp, until, now)
+    hold(c, sm, warp, now + (c.code[pc, code.CONTROL] & code.STALL_BITS), causes.ALU, now)
 
 
-def unfetched(c: Core, warp: WarpRow) -> Cause:
+def unfetched(c: Core) -> Cause:
     """The cause of a stall count."""
     return causes.ALU
 

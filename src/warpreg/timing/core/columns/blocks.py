@@ -12,4 +12,5 @@ HEADS_LEFT = _Word(2)  # warps that have instructions left to issue
 WAITING = _Word(3)  # warps at a barrier
 COMPLETE = _Word(4)  # set of barriers with a count that are to be released
 OWN = _Word(5)  # set that contains only its index in its SM
-ARRIVED = _Word(6)  # + number: warps that have issued or arrived at a barrier with a count
+ARRIVED_BY = _Word(6)  # cycle in which its last arrival has passed the barrier unit
+ARRIVED = _Word(7)  # + number: warps that have issued or arrived at a barrier with a count

@@ -75,7 +75,9 @@ WHOLE_INSTRUCTIONS = _Word(54)  # whether an access of a bank serves all words o
 READ_CYCLES = _Word(55)  # cycles of the read window
 READ_PORTS = _Word(56)  # read ports of a bank, with a read window
 INTERVAL = _Word(57)  # cycles until the load-store unit takes the next instruction; 0: it takes any number
-COUNT = 58
+BARRIER_INTERVAL = _Word(58)  # cycles that an arrival occupies the barrier unit
+BARRIER_LATENCY = _Word(59)  # cycles from its last arrival until warps may issue
+COUNT = 60
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,

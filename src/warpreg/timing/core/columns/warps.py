@@ -49,7 +49,8 @@ LATCHED = Column[WarpRow, OpRow](38)  # list of those that are in no collector; 
 LATCHED_END = Column[WarpRow, OpRow](39)
 NUMBER = _Word(40)  # its slot, counted over all SMs: the index that hooks use
 COUNTERS = _Word(41)  # + k: the k-th dependence counter, where control codes order instructions
-BUSY = _Word(47)  # BUSY_SETS sets of scoreboard cells
+HELD_FOR = Column[WarpRow, Cause](47)  # cause of the cycles before FETCHED
+BUSY = _Word(48)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 6
