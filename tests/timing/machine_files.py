@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.timing.reference.machine import PIPES, Banks, Barrier, Sm, Window
+from tests.timing.reference.machine import PIPES, Banks, Barrier, Fetch, Sm, Window
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
+from warpreg.gpu.caches import InstructionCaches
 from warpreg.gpu.pipes import UNTIMED
 
 
@@ -39,6 +40,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         load_store=units.LoadStoreUnit(sm.queue, sm.send_interval or None),
         latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
         barrier=units.Barrier(sm.barrier.interval, sm.barrier.latency) if sm.barrier != Barrier() else None,
+        instruction_cache=_instruction_caches(sm.fetch) if sm.fetch else None,
         digest=repr((sm, sms, resident)),
     )
 
@@ -50,6 +52,12 @@ def _schedulers(sm: Sm) -> gpu.Schedulers:
     threshold = rules.stall_threshold if rules.suspend == "stall" else None
     own = (rules.active_warps, rules.inner, rules.suspend, threshold, rules.swap_cycles)
     return gpu.Schedulers(sm.schedulers, sm.issue_width, "two-level", *own)
+
+
+def _instruction_caches(own: Fetch) -> InstructionCaches:
+    line = 16 * own.line
+    sizes = (line * own.l0[0] * own.l0[1], own.l0[1], line * own.l1[0] * own.l1[1], own.l1[1])
+    return InstructionCaches(line, *sizes, own.l1_latency, own.l2_latency, own.ahead, own.buffer)
 
 
 def _pipe(sm: Sm, name: str) -> units.Pipe:

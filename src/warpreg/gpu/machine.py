@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warpreg.gpu import memory, sourced
+from warpreg.gpu.caches import InstructionCaches, read_instruction_caches
 from warpreg.gpu.memory import MemorySystem, read_memory
 from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
@@ -31,7 +32,7 @@ REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
-    "barrier", "shared_memory", "latency", *memory.SECTIONS,
+    "barrier", "instruction_cache", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -170,6 +171,7 @@ class Machine:
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
     digest: str
     barrier: Barrier | None = None
+    instruction_cache: InstructionCaches | None = None
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"
@@ -227,12 +229,13 @@ def _read(path: Path, content: bytes) -> Machine:
     document.only(SECTIONS)
     operand_path = document.section("operand_path", OperandPath)
     pipes, worker = read_pipes(document)
+    schedulers = document.section("schedulers", Schedulers)
     machine = Machine(
         name=document.path.stem,
         title=document.text("title"),
         chip=document.section("chip", Chip),
         sm=document.section("sm", Sm),
-        schedulers=document.section("schedulers", Schedulers),
+        schedulers=schedulers,
         operand_path=operand_path,
         collectors=read_collectors(document, operand_path, pipes, worker),
         register_file=document.section("register_file", RegisterFile),
@@ -245,6 +248,7 @@ def _read(path: Path, content: bytes) -> Machine:
         origins=document.origins,
         digest=document.digest,
         barrier=document.section("barrier", Barrier) if document.keys("barrier") else None,
+        instruction_cache=read_instruction_caches(document, schedulers.issue_width),
     )
     _check_consistency(document, machine)
     return machine

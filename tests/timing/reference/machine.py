@@ -81,6 +81,22 @@ class Barrier:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """Instruction caches: instructions of a line; (sets, ways) of a scheduler's cache and of that of the SM; cycles
+    until a line comes from the latter, and until that one has it; lines that a stream runs ahead; instructions in the
+    buffer of a warp.
+    """
+
+    line: int = 2
+    l0: tuple[int, int] = (1, 4)
+    l1: tuple[int, int] = (2, 4)
+    l1_latency: int = 5
+    l2_latency: int = 20
+    ahead: int = 2
+    buffer: int = 2
+
+
+@dataclass(frozen=True)
 class TwoLevel:
     """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
@@ -119,6 +135,7 @@ class Sm:
     send_interval: int = 0
     follows_control: bool = False
     barrier: Barrier = Barrier()
+    fetch: Fetch | None = None
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

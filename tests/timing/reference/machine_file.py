@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Pipe, Sm, TwoLevel, Window
+from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Fetch, Pipe, Sm, TwoLevel, Window
 
+from warpreg.gpu.caches import InstructionCaches
 from warpreg.gpu.machine import Machine, Schedulers
 
 
@@ -32,6 +33,19 @@ def sm_of(machine: Machine) -> Sm:
         send_interval=machine.load_store.interval or 0,
         follows_control=schedulers.follows_control_codes,
         barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
+        fetch=_fetch(machine.instruction_cache) if machine.instruction_cache else None,
+    )
+
+
+def _fetch(own: InstructionCaches) -> Fetch:
+    return Fetch(
+        line=own.line_bytes // 16,
+        l0=(own.l0_bytes // (own.line_bytes * own.l0_ways), own.l0_ways),
+        l1=(own.l1_bytes // (own.line_bytes * own.l1_ways), own.l1_ways),
+        l1_latency=own.l1_latency,
+        l2_latency=own.l2_latency,
+        ahead=own.prefetch,
+        buffer=own.buffer,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.timing.reference.collection import OperandPath
+from tests.timing.reference.fetch import InstructionCaches
 from tests.timing.reference.hooks import Hooks, Shared
 from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
@@ -55,6 +56,8 @@ class StreamingMultiprocessor:
         self._issued = 0
         self._warps_placed = 0
         self._barrier_free = 0
+        instructions = len(shared.program.source_start) - 1
+        self._caches = InstructionCaches(sm.fetch, sm.schedulers, instructions) if sm.fetch else None
 
     def _scheduler(self, number: int) -> Scheduler:
         if self.sm.two_level is None:
@@ -137,6 +140,7 @@ class StreamingMultiprocessor:
             warp = Warp(slot, self._warps_placed, number, steps, now + 1, block)
             warp.waits_for_all = self.sm.waits_for_all
             self._warps_placed += 1
+            self._fetch(warp, now)
             self.slots[slot] = warp
             block.warps.append(warp)
             self.hooks.warp_start(warp, now)
@@ -265,9 +269,12 @@ class StreamingMultiprocessor:
             self.hooks.produced(issued, now)
             self.hooks.see_next(warp, now)
             cause = "fetch" if instruction.control is None else "alu"
-            warp.hold(now + max(self.sm.pipes["ctrl"].latency + self.hooks.stages, _stall(instruction)), cause)
+            resolved = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
+            warp.hold(max(resolved, now + _stall(instruction)), cause)
+            self._fetch(warp, resolved - 1)
             return "ctrl"
         warp.hold(now + _stall(instruction), "alu")
+        self._fetch(warp, now)
         warp.under_way.append(issued)
         if instruction.control is None:
             warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
@@ -287,6 +294,14 @@ class StreamingMultiprocessor:
             self._dispatch(issued, now)
         self.hooks.see_next(warp, now)
         return instruction.pipe
+
+    def _fetch(self, warp: Warp, now: int) -> None:
+        """Fetch the head of a warp."""
+        if self._caches and warp.head is not None:
+            pc = warp.head.instruction.pc
+            there = self._caches.fetch(warp.slot % self.sm.schedulers, pc, warp.line, now)
+            warp.line = self._caches.line(pc)
+            warp.hold(there, "fetch")
 
     def _has_allocated(self, issued: UnderWay, now: int) -> None:
         """An instruction of fixed latency has reserved its reads; with no others in the way, two cycles after issue."""

@@ -29,6 +29,7 @@ class Warp:
     block: ThreadBlock
     position: int = 0
     held_for: str = "fetch"
+    line: int | None = None
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
     at_barrier: bool = False

@@ -286,6 +286,14 @@ def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """A warp has issued an instruction, which may say when it issues again."""
 
 
+def fetch_next(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
+    """A warp has issued an instruction, and fetches further ones."""
+
+
+def fetch_first(c: Core, sm: SmRow, warp: WarpRow, now: int) -> None:
+    """A warp that is placed fetches its first instruction."""
+
+
 def unfetched(c: Core) -> Cause:
     """The cause of the cycles behind an instruction of pipe ``ctrl``."""
     return causes.FETCH

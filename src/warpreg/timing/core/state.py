@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
+from warpreg.timing.core.columns.typed import Array, Clock, LineRow, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 from warpreg.timing.core.prefetch import HOST_LINE
 
 FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
@@ -28,7 +28,7 @@ class Core(NamedTuple):
 
     Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.
     ``turns`` of SMs: when they must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not
-    before UNTIL.
+    before UNTIL.  ``lines``: by SM, what its caches know of each line of code.
     """
 
     machine: Words[Machine]
@@ -43,6 +43,7 @@ class Core(NamedTuple):
     clock: Words[Clock]
     team: Table[TeamRow]
     turns: Array
+    lines: Table[LineRow]
 
 
 IN_FRONT = tuple(

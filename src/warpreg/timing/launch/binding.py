@@ -56,6 +56,7 @@ from warpreg.timing.sm import (
     control_codes,
     entry,
     ideal_path,
+    instruction_cache,
     issue,
     operand_collector,
     owned_collectors,
@@ -153,6 +154,7 @@ class Outside:
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
         self._has_window = machine.operand_path.kind == WINDOW
+        self._has_instruction_caches = machine.instruction_cache is not None
         self._serves_instructions = machine.register_file.serves_instructions
         self._is_two_level = machine.schedulers.active_warps is not None
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
@@ -368,6 +370,8 @@ class Outside:
         found = {getattr(ports, name): function for name, function in vars(path).items() if name in OPERAND_PATH}
         if self._has_window:
             found |= {writeback.join: window_path.join, operand_collector.can_go: window_path.can_go}
+        if self._has_instruction_caches:
+            found |= {ports.fetch_next: instruction_cache.fetch_next, ports.fetch_first: instruction_cache.fetch_first}
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
         waits_for_all = self._is_two_level and bool((self.program.suspends == WAITS_FOR_ALL).any())

@@ -111,6 +111,7 @@ def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: in
     c.rows[warp, warps.AT_WORK] = now
     c.table[sm, sms.AGES] += 1
     move_on(c, warp)
+    ports.fetch_first(c, sm, warp, now)
     scheduler_count = c.machine[machine.SCHEDULERS]
     position = slot // scheduler_count
     row = scheduler_at(c, sm, slot % scheduler_count)

@@ -156,6 +156,7 @@ def issue_head(
         enter_scoreboard(c, warp, pc, op)
         ports.take(c, d, sm, row, pipe, pc, op, now)
     ports.stall(c, sm, warp, pc, now)
+    ports.fetch_next(c, sm, warp, pc, now)
     ports.see_next(c, d, sm, warp, now)
     if c.rows[warp, warps.HEAD] == NONE:
         c.rows[c.rows[warp, warps.BLOCK], blocks.HEADS_LEFT] -= 1

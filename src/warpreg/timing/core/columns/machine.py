@@ -77,7 +77,17 @@ READ_PORTS = _Word(56)  # read ports of a bank, with a read window
 INTERVAL = _Word(57)  # cycles until the load-store unit takes the next instruction; 0: it takes any number
 BARRIER_INTERVAL = _Word(58)  # cycles that an arrival occupies the barrier unit
 BARRIER_LATENCY = _Word(59)  # cycles from its last arrival until warps may issue
-COUNT = 60
+CODE_LINES = _Word(60)  # lines of the kernel's code, with instruction caches
+LINE_SHIFT = _Word(61)  # an instruction with number n is in line n >> LINE_SHIFT
+L0_SETS = _Word(62)
+L0_WAYS = _Word(63)
+L1_SETS = _Word(64)
+L1_WAYS = _Word(65)
+L1_CODE_LATENCY = _Word(66)
+L2_CODE_LATENCY = _Word(67)
+STREAM_LINES = _Word(68)
+BUFFER = _Word(69)  # instructions in the buffer of a warp
+COUNT = 70
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,

@@ -21,4 +21,6 @@ GROUP_FOR = Column[SchedulerRow, GroupRow](8 + 2 * len(PIPES))  # + pipe: collec
 COLLECTOR_FULL = _Word(8 + 3 * len(PIPES))  # warps whose collector is full, if warps own collectors
 ALLOCATED = _Word(9 + 3 * len(PIPES))  # with a read window: cycle in which the last instruction allocated its reads
 ISSUES_FROM = _Word(10 + 3 * len(PIPES))  # with a read window: first cycle in which the stage after issue is free
+STREAM_BEGIN = _Word(11 + 3 * len(PIPES))  # first line of code in its stream buffer
+STREAM_END = _Word(12 + 3 * len(PIPES))  # the line behind the last one
 ACCOUNT = 40  # first word of its stall account, which begins a cache line of the host
