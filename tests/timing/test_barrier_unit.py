@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from tests.designs.kernels import kernel
 from tests.timing.assembly import assemble
@@ -22,7 +24,7 @@ def test_a_barrier_takes_two_cycles_a_warp_and_twelve(warps: int) -> None:
     """As measured on an H100: from the first arrival on, the unit is busy for 2 cycles a warp; 12 more pass."""
     run = barriers(5, warps, Sm(slots=16, schedulers=4, barrier=Barrier(2, 12)))
     first = [issue.cycle for issue in run.issues() if issue.warp == 0]
-    assert [b - a for a, b in zip(first, first[1:], strict=False)] == [12 + 2 * warps] * 4
+    assert [b - a for a, b in pairwise(first)] == [12 + 2 * warps] * 4
 
 
 def test_warps_wait_for_the_unit_with_cause_barrier() -> None:

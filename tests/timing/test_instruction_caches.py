@@ -1,8 +1,9 @@
-"""Instruction caches of a sub-core and its SM, with a stream buffer (docs/reference/timing.md, "Instruction caches")."""
+"""Instruction caches with a stream buffer (docs/reference/timing.md, "Instruction caches")."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -53,7 +54,7 @@ def test_code_that_does_not_fit_comes_from_the_l1_in_each_turn() -> None:
     """Nine lines in turn in an L0 of eight, which drops the one used least recently: every line misses, for 10 cycles
     after the issue of the instruction before it."""
     starts = line_starts(straight(9, RULES, turns=2), RULES)
-    assert [b - a for a, b in zip(starts[9:], starts[10:], strict=False)] == [3 + 10] * 8
+    assert [b - a for a, b in pairwise(starts[9:])] == [3 + 10] * 8
 
 
 @pytest.mark.parametrize("ahead", [1, 2, 4, 8])
@@ -68,7 +69,7 @@ def test_the_instruction_buffer_asks_early() -> None:
     """A buffer of three instructions asks for the next line two instructions earlier; the L1 has it, 10 cycles away."""
     rules = replace(RULES, buffer=3)
     starts = line_starts(straight(9, rules, turns=2), rules)
-    assert [b - a for a, b in zip(starts[9:], starts[10:], strict=False)] == [1 + 10] * 8
+    assert [b - a for a, b in pairwise(starts[9:])] == [1 + 10] * 8
 
 
 def test_sub_cores_share_the_l1() -> None:

@@ -33,7 +33,7 @@ class Cache:
 
 
 class InstructionCaches:
-    """Those of one SM.  ``streams[scheduler]``: lines in its stream buffer, with the cycle from which they are there."""
+    """Those of one SM, with the stream buffer of each scheduler: lines, and the cycle from which they are there."""
 
     def __init__(self, rules: Fetch, schedulers: int, instructions: int) -> None:
         self._rules, self._instructions = rules, instructions

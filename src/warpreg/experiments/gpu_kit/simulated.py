@@ -33,6 +33,9 @@ RECORD = simt.Record(path=True, addresses=True)
 TURNS = 8
 """Turns of the loops: the core has no noise that more of them would take away."""
 BANK_TURNS = (2, 6)
+CODE_TURNS = (2, 4)
+MOST_CODE = 1 << 14
+"""Instructions of straight code: what is longer comes from the second level of memory alike."""
 SHARED_BYTES = 8192
 """Chains of shared memory follow addresses of its first bytes, whatever the assembler reserves."""
 FIRST_WITH_ALL_RATES = 2
@@ -74,7 +77,7 @@ class ComparedCycles:
 def compare_cycles(
     found: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
 ) -> Iterator[ComparedCycles]:
-    """Chains, rates, register banks and barriers of a file of measurements, on ``machine``.
+    """Chains, rates, straight code, register banks and barriers of a file of measurements, on ``machine``.
 
     Raises `VendorToolMissingError` without the ``cuda`` extra.
     """
@@ -89,6 +92,10 @@ def compare_cycles(
             for warps in _warps(found):
                 cycles = simulated.copies(one, warps) / warps
                 yield ComparedCycles(one.name, warps, measured["cycles_per_warp_copy"][str(warps)], cycles)
+        if one.kind == "code" and measured.get("instructions", MOST_CODE + 1) <= MOST_CODE:
+            begun(one.name)
+            for warps, cycles in measured["cycles_per_instruction"].items():
+                yield ComparedCycles(one.name, int(warps), cycles, simulated.code(one, int(warps)))
     begun("banks")
     for case, measured in zip(CASES, found["banks"].get("cases", ()), strict=False):
         for warps, cycles in measured["cycles_per_ffma_of_a_warp"].items():
@@ -120,6 +127,13 @@ class Simulated:
         device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
         few, many = (self._cycles(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
         return (many - few) / ((LONG - SHORT) * TURNS)
+
+    def code(self, one: Microbenchmark, warps: int) -> float:
+        """Cycles of an instruction of straight code of all warps together."""
+        assert one.operation is not None
+        device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
+        few, many = (self._cycles(device, "straight", warps, turns, one.operation) for turns in CODE_TURNS)
+        return (many - few) / ((CODE_TURNS[1] - CODE_TURNS[0]) * int(one.name.rpartition("-")[2]))
 
     def bank(self, case: Case, warps: int) -> float:
         """Cycles of a patched FFMA of all warps together."""
