@@ -10,6 +10,7 @@ from tests.timing.reference.machine import PIPES, Banks, Barrier, Fetch, Sm, Win
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
 from warpreg.gpu.caches import InstructionCaches
+from warpreg.gpu.opcodes import OpcodeTiming
 from warpreg.gpu.pipes import UNTIMED
 
 
@@ -41,6 +42,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
         barrier=units.Barrier(sm.barrier.interval, sm.barrier.latency) if sm.barrier != Barrier() else None,
         instruction_cache=_instruction_caches(sm.fetch) if sm.fetch else None,
+        opcodes={name: OpcodeTiming(own.pipe, own.latency, own.initiation) for name, own in sm.opcodes.items()},
         digest=repr((sm, sms, resident)),
     )
 

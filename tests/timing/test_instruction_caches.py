@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,9 @@ from tests.timing.test_both_cores import machine_with
 from tests.timing.test_read_window import cases as window_cases
 from tests.timing.test_read_window import sub_cores
 from tests.timing.vocabulary import Timed
+
+from warpreg.gpu import load
+from warpreg.gpu.machine import FOLDER, MachineError
 
 RULES = Fetch(line=4, l0=(1, 8), l1=(1, 16), l1_latency=10, l2_latency=30, ahead=0, buffer=1)
 NOP = "mov.u32 R30, 1"
@@ -122,3 +127,20 @@ def test_the_compiled_core_is_the_interpreted_one(case: Case) -> None:
     machine = machine_with(Case(case.launched, own, 2, 2, 1, 1), "gtx480", "cached")
     runs = [fast(case.launched, machine, 2, 2, mode) for mode in ("interpreted", "compiled")]
     assert runs[0].result.as_dict() == runs[1].result.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("line_bytes = { value = 128", "line_bytes = { value = 96", "line_bytes: expected a power of two, found 96"),
+        ("l0_bytes   = { value = 32768", "l0_bytes   = { value = 32000", "l0_bytes: expected whole sets of 4096 bytes"),
+        ("prefetch   = { value = 8", "prefetch   = { value = 100", "prefetch: expected 0 to 64 lines, found 100"),
+    ],
+)
+def test_a_file_with_wrong_caches_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (FOLDER / "h100.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(MachineError, match=re.escape(message)):
+        load(path)

@@ -24,7 +24,7 @@ class InstructionCaches:
     buffer: int = quantity("instructions in the buffer of a warp", "instructions", 1, 16)
 
 
-def read_instruction_caches(document: Document, issue_width: int) -> InstructionCaches | None:
+def read_instruction_caches(document: Document) -> InstructionCaches | None:
     """Those of the file, None if it has none."""
     if not document.keys("instruction_cache"):
         return None
@@ -33,8 +33,6 @@ def read_instruction_caches(document: Document, issue_width: int) -> Instruction
         raise document.refusal("instruction_cache.line_bytes", "a power of two", str(found.line_bytes))
     for level, size, ways in (("l0", found.l0_bytes, found.l0_ways), ("l1", found.l1_bytes, found.l1_ways)):
         _check_sets(document, f"instruction_cache.{level}_bytes", size, ways * found.line_bytes)
-    if issue_width != 1:
-        raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(issue_width))
     return found
 
 

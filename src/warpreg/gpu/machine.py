@@ -11,6 +11,7 @@ from typing import Any
 from warpreg.gpu import memory, sourced
 from warpreg.gpu.caches import InstructionCaches, read_instruction_caches
 from warpreg.gpu.memory import MemorySystem, read_memory
+from warpreg.gpu.opcodes import Opcodes, read_opcodes
 from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import (
@@ -31,8 +32,8 @@ FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
-    "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
-    "barrier", "instruction_cache", "shared_memory", "latency", *memory.SECTIONS,
+    "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "opcodes",
+    "load_store",     "barrier", "instruction_cache", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -151,7 +152,8 @@ class Machine:
     """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content.
 
     ``pipes`` are the function units by name; ``worker`` maps each kind of pipe to the pipe that executes its
-    instructions; ``collectors`` are empty with an ideal operand path.
+    instructions; ``opcodes`` are those that differ from their pipe; ``collectors`` are empty with an ideal operand
+    path.
     """
 
     name: str
@@ -172,6 +174,7 @@ class Machine:
     digest: str
     barrier: Barrier | None = None
     instruction_cache: InstructionCaches | None = None
+    opcodes: Opcodes = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"
@@ -229,13 +232,12 @@ def _read(path: Path, content: bytes) -> Machine:
     document.only(SECTIONS)
     operand_path = document.section("operand_path", OperandPath)
     pipes, worker = read_pipes(document)
-    schedulers = document.section("schedulers", Schedulers)
     machine = Machine(
         name=document.path.stem,
         title=document.text("title"),
         chip=document.section("chip", Chip),
         sm=document.section("sm", Sm),
-        schedulers=schedulers,
+        schedulers=document.section("schedulers", Schedulers),
         operand_path=operand_path,
         collectors=read_collectors(document, operand_path, pipes, worker),
         register_file=document.section("register_file", RegisterFile),
@@ -248,7 +250,8 @@ def _read(path: Path, content: bytes) -> Machine:
         origins=document.origins,
         digest=document.digest,
         barrier=document.section("barrier", Barrier) if document.keys("barrier") else None,
-        instruction_cache=read_instruction_caches(document, schedulers.issue_width),
+        opcodes=read_opcodes(document),
+        instruction_cache=read_instruction_caches(document),
     )
     _check_consistency(document, machine)
     return machine
@@ -276,6 +279,8 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     _check_two_level(document, schedulers, sm)
     if machine.operand_path.kind == WINDOW:
         _check_window(document, machine)
+    if machine.instruction_cache is not None and schedulers.issue_width != 1:
+        raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
     network, cache = machine.memory.network, machine.memory.l2
     if network is not None and cache is not None and network.slice_routers is not None:
         nodes = machine.chip.sms + cache.slices

@@ -21,6 +21,7 @@ class Instruction:
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
     ``unrecorded``: a texture fetch of a trace, whose addresses are not known.
+    ``latency`` and ``initiation`` where they are not those of its pipe.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``, ``read-only``) or nothing.
     """
 
@@ -42,6 +43,8 @@ class Instruction:
     long_latency: bool = False
     suspends: int = 0
     control: Control | None = None
+    latency: int | None = None
+    initiation: int | None = None
 
     @property
     def cells(self) -> list[int | str]:

@@ -97,6 +97,15 @@ class Fetch:
 
 
 @dataclass(frozen=True)
+class Opcode:
+    """What an opcode has instead of what its pipe says."""
+
+    pipe: str | None = None
+    latency: int | None = None
+    initiation: int | None = None
+
+
+@dataclass(frozen=True)
 class TwoLevel:
     """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
@@ -136,6 +145,7 @@ class Sm:
     follows_control: bool = False
     barrier: Barrier = Barrier()
     fetch: Fetch | None = None
+    opcodes: dict[str, Opcode] = field(default_factory=dict)
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Fetch, Pipe, Sm, TwoLevel, Window
+from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Fetch, Opcode, Pipe, Sm, TwoLevel, Window
 
 from warpreg.gpu.caches import InstructionCaches
 from warpreg.gpu.machine import Machine, Schedulers
@@ -33,6 +33,7 @@ def sm_of(machine: Machine) -> Sm:
         send_interval=machine.load_store.interval or 0,
         follows_control=schedulers.follows_control_codes,
         barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
+        opcodes={name: Opcode(own.pipe, own.latency, own.initiation) for name, own in machine.opcodes.items()},
         fetch=_fetch(machine.instruction_cache) if machine.instruction_cache else None,
     )
 

@@ -286,7 +286,7 @@ class StreamingMultiprocessor:
         if isinstance(self.path, WindowPath):
             self.path.latch(issued)
             if not self.units.is_queued(instruction.pipe):
-                self.units.take(instruction.pipe, warp.slot, now)
+                self.units.take(instruction.pipe, warp.slot, now, instruction.initiation)
                 self._sources_read(issued)
         elif self.path:
             self.path.latch(issued)
@@ -308,7 +308,7 @@ class StreamingMultiprocessor:
         delays = [source.cycles - 1 if source.bank is not None else source.cycles for source in issued.sources]
         later = max([0, *delays]) + max(0, issued.enters_from - issued.issued_at - 1)
         self.log.dispatched[issued.sequence] = now - 2
-        due = now - 2 + later + self.sm.pipes[issued.instruction.pipe].latency + self.sm.dispatch_cycles
+        due = now - 2 + later + self._latency(issued) + self.sm.dispatch_cycles
         self.due.setdefault(due, []).append((issued.order, partial(self._results_are_there, issued)))
 
     def _sources_read(self, issued: UnderWay) -> None:
@@ -331,14 +331,14 @@ class StreamingMultiprocessor:
                 return False
             self._accepts_from = now + self.sm.send_interval
         self._sources_read(issued)
-        self.units.take(pipe, issued.warp.slot, now)
+        self.units.take(pipe, issued.warp.slot, now, issued.instruction.initiation)
         self.log.dispatched[issued.sequence] = now
         ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
         ready = max(now, ready) + (0 if self.path else max(0, issued.enters_from - now - 1))
         if pipe not in ("mem", "tex"):
-            self._set_due(issued, ready + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
+            self._set_due(issued, ready + self._latency(issued) + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:
-            latency = self.sm.texture_latency if issued.instruction.unrecorded else 0
+            latency = self._latency_without_record(issued.instruction)
             self._set_due(issued, ready + max(1, self.sm.dispatch_cycles + latency))
         elif cycles := self._found_without_memory(issued, now):
             if cycles == HELD:
@@ -352,6 +352,14 @@ class StreamingMultiprocessor:
             if access.transactions:
                 self.hooks.memory_issued(issued, now)
         return True
+
+    def _latency(self, issued: UnderWay) -> int:
+        return issued.instruction.latency or self.sm.pipes[issued.instruction.pipe].latency
+
+    def _latency_without_record(self, instruction: Instruction) -> int:
+        if instruction.kind:
+            return 0
+        return instruction.latency or (self.sm.texture_latency if instruction.unrecorded else 0)
 
     def _found_without_memory(self, issued: UnderWay, now: int) -> int:
         access = issued.step.access

@@ -30,8 +30,9 @@ from warpreg.machine_code.tools import assembled
 from warpreg.timing import simulate
 
 RECORD = simt.Record(path=True, addresses=True)
-TURNS = 8
-"""Turns of the loops: the core has no noise that more of them would take away."""
+TURNS = (2, 6)
+"""Turns of the loops: the difference leaves out the first ones, which fetch the code; there is no noise that more would
+take away."""
 BANK_TURNS = (2, 6)
 CODE_TURNS = (2, 4)
 MOST_CODE = 1 << 14
@@ -122,25 +123,31 @@ class Simulated:
         self.assembler = MachineCode.of(architecture)
 
     def copies(self, one: Microbenchmark, warps: int) -> float:
-        """Cycles of a copy of all ``warps`` together: the difference of the two lengths."""
+        """Cycles of a copy of all ``warps`` together: the difference of the two lengths, after the first turns."""
         assert one.operation is not None
         device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
-        few, many = (self._cycles(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
-        return (many - few) / ((LONG - SHORT) * TURNS)
+        short, long = (self._turn(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
+        return (long - short) / (LONG - SHORT)
 
     def code(self, one: Microbenchmark, warps: int) -> float:
         """Cycles of an instruction of straight code of all warps together."""
         assert one.operation is not None
         device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
-        few, many = (self._cycles(device, "straight", warps, turns, one.operation) for turns in CODE_TURNS)
-        return (many - few) / ((CODE_TURNS[1] - CODE_TURNS[0]) * int(one.name.rpartition("-")[2]))
+        cycles = self._turn(device, "straight", warps, CODE_TURNS, one.operation)
+        return cycles / int(one.name.rpartition("-")[2])
 
     def bank(self, case: Case, warps: int) -> float:
         """Cycles of a patched FFMA of all warps together."""
         binary = patched(assembled(register_bank_ptx(), self.architecture), case)
         device = simt.Device(module_of_cubin(binary, case.name), record=RECORD)
-        few, many = (self._cycles(device, "banks", warps, turns, OPERATIONS[0]) for turns in BANK_TURNS)
-        return (many - few) / ((BANK_TURNS[1] - BANK_TURNS[0]) * COPIES)
+        return self._turn(device, "banks", warps, BANK_TURNS, OPERATIONS[0]) / COPIES
+
+    def _turn(
+        self, device: simt.Device, kernel: str, warps: int, turns: tuple[int, int], operation: Operation
+    ) -> float:
+        """Cycles of a turn of a loop, from launches with two numbers of ``turns``."""
+        few, many = (self._cycles(device, kernel, warps, count, operation) for count in turns)
+        return (many - few) / (turns[1] - turns[0])
 
     def _cycles(self, device: simt.Device, kernel: str, warps: int, turns: int, operation: Operation) -> int:
         """Cycles of a launch of one thread block on one SM."""

@@ -13,7 +13,8 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.gpu import Machine
-from warpreg.gpu.pipes import MEM, PIPES, SFU, TEX
+from warpreg.gpu.opcodes import OpcodeTiming, timing_of
+from warpreg.gpu.pipes import MEM, PIPES, SFU, TEX, UNTIMED
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
@@ -64,7 +65,7 @@ def table(kernel: Kernel, machine: Machine) -> Table:
         (machine.latency.texture, machine.latency.shared, machine.latency.constant),
     )
     key = (latency, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
-           *machine.worker.items(), *machine.pipes.items())  # fmt: skip
+           *machine.worker.items(), *machine.pipes.items(), *machine.opcodes.items())  # fmt: skip
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -259,10 +260,15 @@ def pipe_on(machine: Machine, instruction: Instruction, controlled: bool) -> str
     """The pipe of a machine that executes an instruction.  Where control codes order instructions, arithmetic whose
     result has a counter has a variable latency, and belongs to `sfu`.
     """
-    name = pipe_of(instruction)
+    name = own_timing(machine, instruction).pipe or pipe_of(instruction)
     if controlled and name in FIXED and instruction.control is not None and instruction.control.write is not None:
         name = PIPES[SFU]
     return machine.worker[name]
+
+
+def own_timing(machine: Machine, instruction: Instruction) -> OpcodeTiming:
+    """What a machine says of the opcode of an instruction."""
+    return timing_of(machine.opcodes, instruction.opcode, instruction.modifiers)
 
 
 def _row(
@@ -272,13 +278,10 @@ def _row(
     name = pipe_on(machine, instruction, copies is not None)
     pipe = machine.pipes[name]
     row[code.PIPE] = PIPES.index(name)
-    row[code.LATENCY], row[code.INITIATION] = pipe.latency or 0, pipe.initiation
-    if is_unrecorded_fetch(instruction) and not kind:
-        row[code.LATENCY] = machine.latency.texture
-    if pipe.lead is not None:
-        row[code.LEAD] = pipe.lead
-        if name == PIPES[MEM] and not kind:
-            row[code.LATENCY] = latency_without_record(instruction, machine)
+    own = own_timing(machine, instruction)
+    row[code.INITIATION], row[code.LEAD] = own.initiation or pipe.initiation, pipe.lead or 0
+    row[code.LOCAL_LATENCY] = own.latency or 0
+    row[code.LATENCY] = 0 if kind and name in UNTIMED else own.latency or _latency(instruction, machine, name)
     row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
     row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction, copies))
@@ -287,6 +290,16 @@ def _row(
     )
     row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])
     return row
+
+
+def _latency(instruction: Instruction, machine: Machine, name: str) -> int:
+    """The latency of an instruction without a record on a pipe."""
+    pipe = machine.pipes[name]
+    if is_unrecorded_fetch(instruction):
+        return machine.latency.texture
+    if name == PIPES[MEM] and pipe.lead is not None:
+        return latency_without_record(instruction, machine)
+    return pipe.latency or 0
 
 
 def latency_without_record(instruction: Instruction, machine: Machine) -> int:

@@ -111,6 +111,8 @@ def _end_local(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     space = c.slab[c.rows[op, ops.RECORD]] >> record.SPACE_SHIFT & 255
     constant = space == record.CONSTANT
     latency = c.machine[machine.CONSTANT_LATENCY] if constant else c.machine[machine.SHARED_LATENCY]
+    if c.code[pc, code.LOCAL_LATENCY] != 0:
+        latency = c.code[pc, code.LOCAL_LATENCY]
     schedule(c, sm, op, now + latency, now)
 
 
