@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.timing.reference.machine import PIPES, Banks, Barrier, Fetch, Sm, Window
+from tests.timing.reference.machine import PIPES, Banks, Barrier, Constants, Fetch, Sm, Window
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
-from warpreg.gpu.caches import InstructionCaches
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.opcodes import OpcodeTiming
 from warpreg.gpu.pipes import UNTIMED
 
@@ -43,6 +43,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         barrier=units.Barrier(sm.barrier.interval, sm.barrier.latency) if sm.barrier != Barrier() else None,
         instruction_cache=_instruction_caches(sm.fetch) if sm.fetch else None,
         opcodes={name: OpcodeTiming(own.pipe, own.latency, own.initiation) for name, own in sm.opcodes.items()},
+        constant_cache=_constant_caches(sm.constants) if sm.constants else None,
         digest=repr((sm, sms, resident)),
     )
 
@@ -54,6 +55,11 @@ def _schedulers(sm: Sm) -> gpu.Schedulers:
     threshold = rules.stall_threshold if rules.suspend == "stall" else None
     own = (rules.active_warps, rules.inner, rules.suspend, threshold, rules.swap_cycles)
     return gpu.Schedulers(sm.schedulers, sm.issue_width, "two-level", *own)
+
+
+def _constant_caches(own: Constants) -> ConstantCaches:
+    sizes = (own.line * own.l0[0] * own.l0[1], own.l0[1], own.line * own.l1[0] * own.l1[1], own.l1[1])
+    return ConstantCaches(own.line, *sizes, own.l1_latency, own.l2_latency, own.patience)
 
 
 def _instruction_caches(own: Fetch) -> InstructionCaches:

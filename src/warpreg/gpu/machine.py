@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warpreg.gpu import memory, sourced
-from warpreg.gpu.caches import InstructionCaches, read_instruction_caches
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches, read_constant_caches, read_instruction_caches
 from warpreg.gpu.memory import MemorySystem, read_memory
 from warpreg.gpu.opcodes import Opcodes, read_opcodes
 from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
@@ -33,7 +33,7 @@ REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "opcodes",
-    "load_store",     "barrier", "instruction_cache", "shared_memory", "latency", *memory.SECTIONS,
+    "load_store",     "barrier", "instruction_cache", "constant_cache", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -174,6 +174,7 @@ class Machine:
     digest: str
     barrier: Barrier | None = None
     instruction_cache: InstructionCaches | None = None
+    constant_cache: ConstantCaches | None = None
     opcodes: Opcodes = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -251,6 +252,7 @@ def _read(path: Path, content: bytes) -> Machine:
         digest=document.digest,
         barrier=document.section("barrier", Barrier) if document.keys("barrier") else None,
         opcodes=read_opcodes(document),
+        constant_cache=read_constant_caches(document),
         instruction_cache=read_instruction_caches(document),
     )
     _check_consistency(document, machine)
@@ -281,6 +283,8 @@ def _check_consistency(document: Document, machine: Machine) -> None:
         _check_window(document, machine)
     if machine.instruction_cache is not None and schedulers.issue_width != 1:
         raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
+    if machine.constant_cache is not None and machine.operand_path.kind != WINDOW:
+        raise document.refusal("operand_path.kind", "window with constant caches", machine.operand_path.kind)
     network, cache = machine.memory.network, machine.memory.l2
     if network is not None and cache is not None and network.slice_routers is not None:
         nodes = machine.chip.sms + cache.slices

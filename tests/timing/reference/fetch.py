@@ -1,10 +1,10 @@
-"""Instruction caches (docs/reference/timing.md, "Instruction caches"): sets of lines in the order of their use."""
+"""Caches for instructions and constants (docs/reference/timing.md): sets of lines in the order of their use."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-from tests.timing.reference.machine import Fetch
+from tests.timing.reference.machine import Constants, Fetch
 
 
 class Cache:
@@ -30,6 +30,24 @@ class Cache:
 
     def _set(self, line: int) -> OrderedDict[int, int]:
         return self._sets[line % len(self._sets)]
+
+
+class ConstantCaches:
+    """Those of one SM.  Lines are numbered in the order of banks and addresses."""
+
+    def __init__(self, rules: Constants, schedulers: int) -> None:
+        self._rules = rules
+        self._l0 = {(kind, n): Cache(*rules.l0) for kind in ("fixed", "variable") for n in range(schedulers)}
+        self._l1 = Cache(*rules.l1)
+
+    def ask(self, kind: str, scheduler: int, line: int, now: int) -> int:
+        """When a line is there that is asked for now."""
+        cache = self._l0[kind, scheduler]
+        if line not in cache:
+            if line not in self._l1:
+                self._l1.bring(line, now + self._rules.l2_latency)
+            cache.bring(line, max(now, self._l1.use(line)) + self._rules.l1_latency)
+        return cache.use(line)
 
 
 class InstructionCaches:

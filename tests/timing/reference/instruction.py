@@ -21,6 +21,7 @@ class Instruction:
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
     ``unrecorded``: a texture fetch of a trace, whose addresses are not known.
+    ``constant``: the line of the constant that it reads.
     ``latency`` and ``initiation`` where they are not those of its pipe.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``, ``read-only``) or nothing.
     """
@@ -45,6 +46,7 @@ class Instruction:
     control: Control | None = None
     latency: int | None = None
     initiation: int | None = None
+    constant: int | None = None
 
     @property
     def cells(self) -> list[int | str]:

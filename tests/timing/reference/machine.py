@@ -97,6 +97,20 @@ class Fetch:
 
 
 @dataclass(frozen=True)
+class Constants:
+    """Constant caches: bytes of a line, (sets, ways) of the two caches of a scheduler and of that of the SM, latencies
+    as of instruction caches, and cycles for which a miss keeps the scheduler.
+    """
+
+    line: int = 8
+    l0: tuple[int, int] = (1, 2)
+    l1: tuple[int, int] = (2, 2)
+    l1_latency: int = 7
+    l2_latency: int = 20
+    patience: int = 4
+
+
+@dataclass(frozen=True)
 class Opcode:
     """What an opcode has instead of what its pipe says."""
 
@@ -146,6 +160,7 @@ class Sm:
     barrier: Barrier = Barrier()
     fetch: Fetch | None = None
     opcodes: dict[str, Opcode] = field(default_factory=dict)
+    constants: Constants | None = None
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, Barrier, CollectorSet, Fetch, Opcode, Pipe, Sm, TwoLevel, Window
+from tests.timing.reference.machine import (
+    Banks,
+    Barrier,
+    CollectorSet,
+    Constants,
+    Fetch,
+    Opcode,
+    Pipe,
+    Sm,
+    TwoLevel,
+    Window,
+)
 
-from warpreg.gpu.caches import InstructionCaches
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.machine import Machine, Schedulers
 
 
@@ -34,7 +45,19 @@ def sm_of(machine: Machine) -> Sm:
         follows_control=schedulers.follows_control_codes,
         barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
         opcodes={name: Opcode(own.pipe, own.latency, own.initiation) for name, own in machine.opcodes.items()},
+        constants=_constants(machine.constant_cache) if machine.constant_cache else None,
         fetch=_fetch(machine.instruction_cache) if machine.instruction_cache else None,
+    )
+
+
+def _constants(own: ConstantCaches) -> Constants:
+    return Constants(
+        line=own.line_bytes,
+        l0=(own.l0_bytes // (own.line_bytes * own.l0_ways), own.l0_ways),
+        l1=(own.l1_bytes // (own.line_bytes * own.l1_ways), own.l1_ways),
+        l1_latency=own.l1_latency,
+        l2_latency=own.l2_latency,
+        patience=own.patience,
     )
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Control, Instruction, Step
-from tests.timing.reference.machine import Opcode, Pipe
+from tests.timing.reference.machine import Constants, Opcode, Pipe
 
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import Program
@@ -16,7 +16,7 @@ from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import Immediate, Operand
+from warpreg.ir.operands import ConstantBank, Immediate, Modified, Operand
 from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, READ_ONLY_LOAD, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
@@ -41,12 +41,15 @@ def steps(
     program: Program | None = None,
     pipes: Mapping[str, Pipe] | None = None,
     opcodes: Mapping[str, Opcode] | None = None,
+    constants: Constants | None = None,
 ) -> list[list[tuple[Step, ...]]]:
     """By thread block, by warp: every instruction of every visited block, with its memory record.
 
     ``worker`` says which pipe does the work of another; ``program`` is the table that a design has compiled.
     """
     code = instructions(launched.kernel, worker, program, pipes, opcodes)
+    if constants is not None:
+        code = _with_constants(code, launched.kernel, constants.line)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
@@ -66,6 +69,22 @@ def instructions(
     if not controlled or pipes is None:
         return plain
     return [_with_control(one, own, copies, pipes) for one, own in zip(plain, kernel.instructions(), strict=True)]
+
+
+def _with_constants(code: list[Instruction], kernel: Kernel, size: int) -> list[Instruction]:
+    """The instructions with the first word of a constant bank that each names."""
+    words = [[_plain_operand(operand) for operand in one.sources] for one in kernel.instructions()]
+    banked = [[w for w in row if isinstance(w, ConstantBank) and w.index is None] for row in words]
+    lines = [(row[0].bank, row[0].name, row[0].offset // size) if row else None for row in banked]
+    known = sorted({line for line in lines if line is not None})
+    return [
+        replace(one, constant=None if line is None or one.pipe == "ctrl" else known.index(line))
+        for one, line in zip(code, lines, strict=True)
+    ]
+
+
+def _plain_operand(operand: Operand) -> Operand:
+    return operand.operand if isinstance(operand, Modified) else operand
 
 
 def _copy_counters(kernel: Kernel) -> frozenset[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.timing.reference.collection import OperandPath
-from tests.timing.reference.fetch import InstructionCaches
+from tests.timing.reference.fetch import ConstantCaches, InstructionCaches
 from tests.timing.reference.hooks import Hooks, Shared
 from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
@@ -56,6 +56,7 @@ class StreamingMultiprocessor:
         self._issued = 0
         self._warps_placed = 0
         self._barrier_free = 0
+        self._constants = ConstantCaches(sm.constants, sm.schedulers) if sm.constants else None
         instructions = len(shared.program.source_start) - 1
         self._caches = InstructionCaches(sm.fetch, sm.schedulers, instructions) if sm.fetch else None
 
@@ -188,6 +189,9 @@ class StreamingMultiprocessor:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}
         ready = [warp for warp in scheduler.order(self.slots) if causes[warp.slot] is None]
         for warp in sorted(ready, key=self.hooks.priority, reverse=True):
+            if self._lacks_constant(warp, scheduler, now):
+                causes[warp.slot] = "operands"
+                break
             if self._is_admitted(warp, now):
                 causes[warp.slot] = "issued"
                 self._issue_of(warp, scheduler, now)
@@ -195,6 +199,32 @@ class StreamingMultiprocessor:
                 break
             causes[warp.slot] = "token"
         self.log.stalls.update(cause or "not selected" for cause in causes.values())
+
+    def _lacks_constant(self, warp: Warp, scheduler: Scheduler, now: int) -> bool:
+        """Whether the head of a selected warp must wait for a constant, and for a while its scheduler with it."""
+        assert warp.head is not None
+        line = warp.head.instruction.constant
+        if self._constants is None or line is None or self.units.is_queued(warp.head.instruction.pipe):
+            return False
+        if warp.asked == warp.position:
+            return False
+        there = self._constants.ask("fixed", scheduler.index, line, now)
+        if there <= now:
+            return False
+        warp.asked = warp.position
+        warp.hold(there, "operands")
+        assert isinstance(self.path, WindowPath)
+        assert self.sm.constants is not None
+        self.path.issues_from[scheduler.index] = min(there, now + self.sm.constants.patience)
+        return True
+
+    def _constant_cycles(self, issued: UnderWay, now: int) -> int:
+        """Cycles until the constant of a dispatched instruction of variable latency is there."""
+        line = issued.instruction.constant
+        if self._constants is None or line is None:
+            return 0
+        there = self._constants.ask("variable", issued.warp.slot % self.sm.schedulers, line, now)
+        return max(0, there - now)
 
     def _issue_of(self, warp: Warp, scheduler: Scheduler, now: int) -> None:
         """Issue the head, and what may follow it in the same cycle."""
@@ -334,7 +364,11 @@ class StreamingMultiprocessor:
         self.units.take(pipe, issued.warp.slot, now, issued.instruction.initiation)
         self.log.dispatched[issued.sequence] = now
         ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
-        ready = max(now, ready) + (0 if self.path else max(0, issued.enters_from - now - 1))
+        ready = (
+            max(now, ready)
+            + self._constant_cycles(issued, now)
+            + (0 if self.path else max(0, issued.enters_from - now - 1))
+        )
         if pipe not in ("mem", "tex"):
             self._set_due(issued, ready + self._latency(issued) + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:

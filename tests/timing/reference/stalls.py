@@ -71,7 +71,7 @@ class Stalls:
 
     def _behind_issue(self, path: WindowPath, pipe: str, slot: int, now: int) -> str | None:
         """With a read window."""
-        if not path.stage_is_free(slot):
+        if not path.stage_is_free(slot) or now < path.issues_from[slot % self._units.schedulers]:
             return "operands"
         if pipe == "ctrl":
             return None

@@ -16,6 +16,10 @@ class Units:
             for scheduler in range(sm.schedulers if pipe.per_scheduler else 1)
         }
 
+    @property
+    def schedulers(self) -> int:
+        return self._sm.schedulers
+
     def has_room(self, pipe: str, slot: int, now: int) -> bool:
         """Whether a unit accepts an instruction of the warp in ``slot`` now."""
         return min(self._of(pipe, slot)) <= now

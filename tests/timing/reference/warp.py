@@ -17,8 +17,9 @@ class Warp:
     Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
     that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
     `admit` is called again from cycle ``asks_from`` on.  ``waits``: `stalled` was called, and `resumed` was not.
-    ``is_refused``: `admit` has refused its head for a number of cycles.  ``counters``: the instructions that a counter
-    counts; ``counted``: those that it has counted since it was last 0.
+    ``is_refused``: `admit` has refused its head for a number of cycles.
+    ``line`` of code that it asked for last; ``asked``: the position at which it has waited for a constant.
+    ``counters``: the instructions that a counter counts; ``counted``: those that it has counted since it was last 0.
     """
 
     slot: int
@@ -30,6 +31,7 @@ class Warp:
     position: int = 0
     held_for: str = "fetch"
     line: int | None = None
+    asked: int | None = None
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
     at_barrier: bool = False

@@ -174,6 +174,16 @@ def late_entry(c: Core, op: OpRow, now: int) -> int:
     return 0
 
 
+def lacks_constant(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, now: int) -> bool:
+    """Whether the head of a warp that a scheduler selects must wait for a constant."""
+    return False
+
+
+def constant_cycles(c: Core, sm: SmRow, op: OpRow, now: int) -> int:
+    """Cycles until the constant of an instruction that is dispatched is there."""
+    return 0
+
+
 def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     """GO, or the token to wait for."""
     return GO

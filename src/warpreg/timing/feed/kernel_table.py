@@ -14,7 +14,7 @@ from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.gpu import Machine
 from warpreg.gpu.opcodes import OpcodeTiming, timing_of
-from warpreg.gpu.pipes import MEM, PIPES, SFU, TEX, UNTIMED
+from warpreg.gpu.pipes import CTRL, MEM, PIPES, SFU, TEX, UNTIMED
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
@@ -26,6 +26,7 @@ from warpreg.timing.core.columns import code, warps
 from warpreg.timing.core.columns.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
+from warpreg.timing.feed.constant_lines import constant_lines
 from warpreg.timing.feed.control_words import awaited_copies, control_word, counters_of_copies
 from warpreg.timing.feed.memory_sites import access_kinds, is_copy
 
@@ -47,6 +48,7 @@ class Table(NamedTuple):
 
     ``words`` is the number of words of a set of cells (even, so that one compiled core serves most kernels).
     ``most_reads`` and ``most_writes`` are the largest numbers of source and result words of one instruction.
+    ``constant_lines`` are those that the instructions name, with constant caches.
     """
 
     code: NDArray[np.int64]
@@ -55,6 +57,7 @@ class Table(NamedTuple):
     words: int
     most_reads: int
     most_writes: int
+    constant_lines: int = 0
 
 
 def table(kernel: Kernel, machine: Machine) -> Table:
@@ -65,7 +68,7 @@ def table(kernel: Kernel, machine: Machine) -> Table:
         (machine.latency.texture, machine.latency.shared, machine.latency.constant),
     )
     key = (latency, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
-           *machine.worker.items(), *machine.pipes.items(), *machine.opcodes.items())  # fmt: skip
+           machine.constant_cache, *machine.worker.items(), *machine.pipes.items(), *machine.opcodes.items())  # fmt: skip
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -105,12 +108,15 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
     instructions: list[list[int]] = []
     needs: list[tuple[set[int], set[int]]] = []
     most_reads = most_writes = 1
+    lines = constant_lines(kernel, machine)
     for pc, instruction in enumerate(kernel.instructions()):
         reads = _reads(program, pc)
         writes = _writes(program, pc, instruction, cells)
         written = {cell for cell, _ in writes}
         touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
         row = _row(program, pc, instruction, machine, int(kinds[pc]), copies)
+        if row[code.PIPE] != CTRL:
+            row[code.CONSTANT] = 1 + lines.get(pc, -1)
         row[code.READS], row[code.READS_END] = len(lists), len(lists) + len(reads)
         lists += reads
         row[code.WRITES], row[code.WRITES_END] = len(lists), len(lists) + len(writes)
@@ -145,6 +151,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         words,
         most_reads,
         most_writes,
+        1 + max(lines.values(), default=-1),
     )
 
 

@@ -53,6 +53,7 @@ from warpreg.timing.memory import reach as memory_reach
 from warpreg.timing.sm import (
     bank_queues,
     banked_path,
+    constant_cache,
     control_codes,
     entry,
     ideal_path,
@@ -155,6 +156,7 @@ class Outside:
         self._is_ideal = machine.operand_path.kind == "ideal"
         self._has_window = machine.operand_path.kind == WINDOW
         self._has_instruction_caches = machine.instruction_cache is not None
+        self._has_constant_caches = machine.constant_cache is not None
         self._serves_instructions = machine.register_file.serves_instructions
         self._is_two_level = machine.schedulers.active_warps is not None
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
@@ -372,6 +374,9 @@ class Outside:
             found |= {writeback.join: window_path.join, operand_collector.can_go: window_path.can_go}
         if self._has_instruction_caches:
             found |= {ports.fetch_next: instruction_cache.fetch_next, ports.fetch_first: instruction_cache.fetch_first}
+        if self._has_constant_caches:
+            found[ports.lacks_constant] = constant_cache.lacks_constant
+            found[ports.constant_cycles] = constant_cache.constant_cycles
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
         waits_for_all = self._is_two_level and bool((self.program.suspends == WAITS_FOR_ALL).any())

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from warpreg.gpu import Machine
-from warpreg.gpu.caches import InstructionCaches
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.gpu.scheduling import PRIORITIES, SUSPENDS
 from warpreg.timing.core.columns import machine
@@ -44,6 +44,8 @@ def machine_words(
         m[machine.BARRIER_INTERVAL], m[machine.BARRIER_LATENCY] = gpu.barrier.interval, gpu.barrier.latency
     if gpu.instruction_cache is not None:
         _fetch(m, gpu.instruction_cache)
+    if gpu.constant_cache is not None:
+        _read_constants(m, gpu.constant_cache)
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
     m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
     if not m[machine.IDEAL]:
@@ -83,6 +85,15 @@ def _fetch(m: Words[columns.Machine], own: InstructionCaches) -> None:
     m[machine.L1_WAYS], m[machine.L1_SETS] = own.l1_ways, own.l1_bytes // (own.line_bytes * own.l1_ways)
     m[machine.L1_CODE_LATENCY], m[machine.L2_CODE_LATENCY] = own.l1_latency, own.l2_latency
     m[machine.STREAM_LINES], m[machine.BUFFER] = own.prefetch, own.buffer
+
+
+def _read_constants(m: Words[columns.Machine], own: ConstantCaches) -> None:
+    m[machine.L0_CONSTANT_WAYS] = own.l0_ways
+    m[machine.L0_CONSTANT_SETS] = own.l0_bytes // (own.line_bytes * own.l0_ways)
+    m[machine.L1_CONSTANT_WAYS] = own.l1_ways
+    m[machine.L1_CONSTANT_SETS] = own.l1_bytes // (own.line_bytes * own.l1_ways)
+    m[machine.L1_CONSTANT_LATENCY], m[machine.L2_CONSTANT_LATENCY] = own.l1_latency, own.l2_latency
+    m[machine.CONSTANT_PATIENCE] = own.patience
 
 
 def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:

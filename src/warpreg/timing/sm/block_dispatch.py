@@ -7,7 +7,7 @@ from typing import Any
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import NONE, BlockRow, SmRow, WarpRow
+from warpreg.timing.core.columns.typed import NEVER, NONE, BlockRow, SmRow, WarpRow
 from warpreg.timing.core.rows import block_at, scheduler_at, warp_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.issue import move_on
@@ -106,6 +106,7 @@ def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: in
     c.rows[warp, warps.AGE] = c.table[sm, sms.AGES]
     c.rows[warp, warps.STOP] = warps.GOING
     c.rows[warp, warps.LAST_ISSUE] = -1
+    c.rows[warp, warps.ASKED] = NEVER
     c.rows[warp, warps.SWAP_UNTIL] = 0
     c.rows[warp, warps.ASKS_FROM] = 0
     c.rows[warp, warps.AT_WORK] = now

@@ -32,11 +32,17 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     able = ready & ~blocked_warps(c, sm, scheduler, 1, now)
     refused = 0
     issued = 0
+    lacking = 0
     left = able
     while left != 0:
         position = _pick(c, sm, row, scheduler, ports.prefer(c, d, sm, scheduler, left, now))
         left ^= bit(position)
         warp = warp_of(c, sm, scheduler, position)
+        if ports.lacks_constant(c, sm, row, scheduler, warp, now):
+            lacking = 1
+            take_from_ready(c, row, warp, bit(position))
+            c.rows[row, schedulers.DIRTY] |= bit(position)
+            break
         token = ports.admit(c, d, sm, warp, c.rows[warp, warps.HEAD], now)
         if token == GO:
             _issue_from(c, d, sm, row, scheduler, position, warp, now)
@@ -49,7 +55,8 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     account = account_of(c, row)
     c.rows[account, causes.ISSUED] += issued
     c.rows[account, causes.TOKEN] += refused
-    c.rows[account, causes.NOT_SELECTED] += count(able) - issued - refused
+    c.rows[account, causes.OPERANDS] += lacking
+    c.rows[account, causes.NOT_SELECTED] += count(able) - issued - refused - lacking
     return left != 0
 
 

@@ -26,7 +26,7 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     """
     pc = c.rows[op, ops.PC]
     pipe = c.code[pc, code.PIPE]
-    ready = now + later
+    ready = now + later + ports.constant_cycles(c, sm, op, now)
     dispatch = c.machine[machine.DISPATCH_CYCLES]
     c.clock[clock.DISPATCHED + pipe] += 1
     if pipe != pipes.MEM and pipe != pipes.TEX:

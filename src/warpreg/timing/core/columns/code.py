@@ -24,8 +24,9 @@ ALL_READS_END = _Word(11)
 LEAD = _Word(12)  # with a read window, of variable latency: cycles from issue to dispatch, at least; otherwise 0
 CONTROL = _Word(13)  # control code, see STALL_BITS to LIMIT_SHIFT; 0 without one
 LOCAL_LATENCY = _Word(14)  # cycles from its last conflict cycle to its results, if it differs from the machine's
-NEED = _Word(15)
-COUNT = 15
+CONSTANT = _Word(15)  # 1 + the line of the constant that it reads, with constant caches; 0 for none
+NEED = _Word(16)
+COUNT = 16
 """Number of columns before the sets."""
 
 BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS, WAITS_FOR_ALL = 1, 2, 4, 8, 16, 32, 64, 128

@@ -1,4 +1,4 @@
-"""Lines of code or constants in the caches of an SM: one row for each line of the kernel in each cache."""
+"""Lines of code and constants in the caches of an SM: a row for each line that the kernel names, in each cache."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from warpreg.timing.core.columns.typed import (
     CollectorRow,
     Column,
     GroupRow,
+    LineRow,
     Machine,
     OpRow,
     SchedulerRow,
@@ -87,7 +88,16 @@ L1_CODE_LATENCY = _Word(66)
 L2_CODE_LATENCY = _Word(67)
 STREAM_LINES = _Word(68)
 BUFFER = _Word(69)  # instructions in the buffer of a warp
-COUNT = 70
+CONSTANT_LINES = _Word(70)  # lines of constants that the kernel names, with constant caches
+FIRST_CONSTANT = Column[Machine, LineRow](71)  # first row of their caches
+L0_CONSTANT_SETS = _Word(72)
+L0_CONSTANT_WAYS = _Word(73)
+L1_CONSTANT_SETS = _Word(74)
+L1_CONSTANT_WAYS = _Word(75)
+L1_CONSTANT_LATENCY = _Word(76)
+L2_CONSTANT_LATENCY = _Word(77)
+CONSTANT_PATIENCE = _Word(78)  # cycles for which a scheduler waits for a constant before it goes to another warp
+COUNT = 79
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,

@@ -51,7 +51,8 @@ NUMBER = _Word(40)  # its slot, counted over all SMs: the index that hooks use
 COUNTERS = _Word(41)  # + k: the k-th dependence counter, where control codes order instructions
 HELD_FOR = Column[WarpRow, Cause](47)  # cause of the cycles before FETCHED
 LINE = _Word(48)  # line of code that it asked for last, NONE before the first
-BUSY = _Word(49)  # BUSY_SETS sets of scoreboard cells
+ASKED = _Word(49)  # LAST_ISSUE when its head asked for a constant that was not there, NEVER before that
+BUSY = _Word(50)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 6
