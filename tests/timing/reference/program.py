@@ -18,7 +18,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import ConstantBank, Immediate, Modified, Operand
 from warpreg.sass.isa import opcodes as sass
-from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, READ_ONLY_LOAD, STORE
+from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, ORDERED_LOAD, READ_ONLY_LOAD, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
 
 WAITS = {
@@ -31,7 +31,14 @@ WAITS = {
     Latency.TENSOR: "dp",
     Latency.SFU: "sfu",
 }
-KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic", READ_ONLY_LOAD: "read-only"}
+KINDS = {
+    NO_ACCESS: "",
+    LOAD: "load",
+    STORE: "store",
+    ATOMIC: "atomic",
+    READ_ONLY_LOAD: "read-only",
+    ORDERED_LOAD: "load",
+}
 FENCES = ("membar", "fence", "MEMBAR")
 
 

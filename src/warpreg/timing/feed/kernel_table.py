@@ -62,13 +62,12 @@ class Table(NamedTuple):
 
 def table(kernel: Kernel, machine: Machine) -> Table:
     """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
-    tables = _tables(kernel)
-    schedulers, latency = (
-        machine.schedulers,
-        (machine.latency.texture, machine.latency.shared, machine.latency.constant),
-    )
-    key = (latency, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
-           machine.constant_cache, *machine.worker.items(), *machine.pipes.items(), *machine.opcodes.items())  # fmt: skip
+    tables, schedulers = _tables(kernel), machine.schedulers
+    skips = machine.memory.l1 is not None and machine.memory.l1.skip_ordered
+    latency = (machine.latency.texture, machine.latency.shared, machine.latency.constant)
+    key = (latency, skips, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
+           machine.constant_cache, *machine.worker.items(), *machine.pipes.items(),
+           *machine.opcodes.items())  # fmt: skip
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -103,7 +102,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
     controlled = is_controlled(kernel, machine)
     copies = counters_of_copies(kernel) if controlled else None
     cells = _Cells(int(program.register_count))
-    kinds = access_kinds(kernel)
+    kinds = kinds_on(kernel, machine)
     lists: list[tuple[int, int]] = []
     instructions: list[list[int]] = []
     needs: list[tuple[set[int], set[int]]] = []
@@ -153,6 +152,14 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         most_writes,
         1 + max(lines.values(), default=-1),
     )
+
+
+def kinds_on(kernel: Kernel, machine: Machine) -> NDArray[np.uint8]:
+    """The kinds of accesses by pc; ordered loads are loads where they do not pass the first level."""
+    kinds, cache = access_kinds(kernel), machine.memory.l1
+    if cache is not None and cache.skip_ordered:
+        return kinds
+    return np.where(kinds == record.ORDERED_LOAD, record.LOAD, kinds).astype(np.uint8)
 
 
 def own_banks(machine: Machine) -> int:
