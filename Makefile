@@ -57,10 +57,10 @@ docs: $(VENV)/.installed-docs ## build the documentation as HTML in build/docs
 
 ptx: $(VENV)/.installed-cuda ## recompile the checked-in PTX of the workloads from their CUDA sources
 	$(BIN)/python -m warpreg.workloads.compile_ptx
-	$(BIN)/python -m warpreg.experiments.compiler.vendor_record
+	$(BIN)/python -m warpreg_workbench.compiler.vendor_record
 
 table: $(VENV)/.installed-core ## run every workload at every size and write the table of workloads
-	$(BIN)/python -m warpreg.experiments.suite.table $(ARGS)
+	$(BIN)/python -m warpreg_workbench.suite.table $(ARGS)
 
 clean: ## remove all generated files, .venv included
 	rm -rf $(VENV) .nox build dist demo docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -77,12 +77,12 @@ $(BIN)/python:
 	     "Name a newer one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; \
 	exit 1
 
-$(VENV)/.installed-core: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-core: pyproject.toml packages/papers/pyproject.toml packages/workbench/pyproject.toml | $(BIN)/python
 	@echo "installing into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable . --editable packages/papers --editable packages/workbench
 	@touch $@
 
-$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-%: pyproject.toml packages/papers/pyproject.toml packages/workbench/pyproject.toml | $(BIN)/python
 	@echo "installing into $(VENV) ($*) ..."
-	@$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@$(BIN)/python -m pip install --quiet --editable '.[$*]' --editable packages/papers --editable packages/workbench
 	@touch $(VENV)/.installed-core $@

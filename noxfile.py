@@ -18,13 +18,16 @@ COMMANDS = (
     "report",  # of these comparisons
     "list designs",
     "demo",
+    "reproduce --help",
 )
+OTHERS = ("packages/papers", "packages/workbench")
+"""The packages beside that of the users."""
 
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Run pytest with the arguments after ``--``, by default with all tests."""
-    session.install("--quiet", "--editable", ".[dev]")
+    session.install("--quiet", "--editable", ".[dev]", *(part for one in OTHERS for part in ("--editable", one)))
     session.run("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", *session.posargs)
 
 
@@ -34,12 +37,14 @@ def package(session: nox.Session, kind: str) -> None:
     """Build a package, install it in a fresh environment as a user does, and run some commands."""
     folder = session.create_tmp()
     session.install("--quiet", "build")
-    session.run("python", "-m", "build", f"--{kind}", "--outdir", folder, silent=True)
-    (built,) = Path(folder).glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    for source in (".", "packages/papers"):
+        session.run("python", "-m", "build", f"--{kind}", "--outdir", folder, source, silent=True)
+    pattern = "{}-*.whl" if kind == "wheel" else "{}-*.tar.gz"
+    built, papers = (one for name in ("warpreg", "warpreg_papers") for one in Path(folder).glob(pattern.format(name)))
     session.run("python", "-m", "venv", f"{folder}/fresh", silent=True)
     warpreg = Path(folder).resolve() / "fresh" / "bin" / "warpreg"
     pip = str(warpreg.with_name("pip"))
-    session.run(pip, "install", "--quiet", f"{built.resolve()}[report]", external=True)
+    session.run(pip, "install", "--quiet", f"{built.resolve()}[report]", str(papers.resolve()), external=True)
     session.chdir(folder)  # where no sources are
     for command in COMMANDS:
         session.run(str(warpreg), *command.split(), external=True, silent=True, env={"WARPREG_CACHE": "cache"})

@@ -14,7 +14,7 @@ import warpreg
 ROOT = Path(__file__).parents[1]
 USED = [
     *(".ci", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "docs", "examples", "labs", "noxfile.py"),
-    *("src", "tests"),
+    *("packages", "src", "tests"),
 ]
 """What `make` and the tests need beside the files that every sdist has."""
 
@@ -49,6 +49,14 @@ def test_entries_of_the_changelog_are_sentences() -> None:
 
 def test_the_citation_has_the_version() -> None:
     assert re.findall(r"^version: (\S+)$", text_of("CITATION.cff"), re.MULTILINE) == [warpreg.__version__]
+
+
+@pytest.mark.parametrize("name", ["papers", "workbench"])
+def test_the_packages_beside_have_the_version(name: str) -> None:
+    project = tomllib.loads(text_of(f"packages/{name}/pyproject.toml"))["project"]
+    used = [one for one in project["dependencies"] if one.startswith("warpreg")]
+    assert {project["version"], *(one.partition("==")[2] for one in used)} == {warpreg.__version__}
+    assert project["requires-python"] == configuration()["project"]["requires-python"]
 
 
 def test_the_classifiers_are_the_pythons_that_are_accepted() -> None:

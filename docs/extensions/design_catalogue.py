@@ -19,11 +19,11 @@ from warpreg.designs.interface import Logic, Table
 from warpreg.designs.interface.parameters import ParameterSpec
 from warpreg.energy import technology
 from warpreg.energy.counts import Structure
-from warpreg.experiments.papers.reproduction import PAPERS
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.hardware import check_prices
-from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.hardware import check_prices
+from warpreg.evaluation.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.ir.errors import WarpregError
+from warpreg_papers.reproduction import PAPERS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

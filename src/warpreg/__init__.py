@@ -12,13 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from warpreg.cache.compiled_code import keep_compiled_code
+
 if TYPE_CHECKING:
     from warpreg.api import BoundKernel as BoundKernel
     from warpreg.api import Program as Program
     from warpreg.api import Run as Run
     from warpreg.api import compare as compare
     from warpreg.api import compile as compile
-    from warpreg.api import figure as figure
     from warpreg.api import read_trace as read_trace
     from warpreg.api import run as run
     from warpreg.api import struct as struct
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+keep_compiled_code()
+
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "figure", "read_trace", "run", "struct", "surface", "sweep",
+    "BoundKernel", "Program", "Run", "compare", "compile", "read_trace", "run", "struct", "surface", "sweep",
     "texture", "write_trace",
 )  # fmt: skip
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
-from warpreg.experiments.runs import comparison, traces
-from warpreg.experiments.runs import run as runs
-from warpreg.experiments.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
-from warpreg.experiments.runs.choices import Choice, Refused
-from warpreg.experiments.runs.counting import Replayed, Timed
-from warpreg.experiments.runs.row import Failure, Row, Value
-from warpreg.experiments.runs.run import CompileChoice, Run
+from warpreg.evaluation.runs import comparison, traces
+from warpreg.evaluation.runs import run as runs
+from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
+from warpreg.evaluation.runs.choices import Choice, Refused
+from warpreg.evaluation.runs.counting import Replayed, Timed
+from warpreg.evaluation.runs.row import Failure, Row, Value
+from warpreg.evaluation.runs.run import CompileChoice, Run
 from warpreg.ir.cpp_names import short_name
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.html_table import html_table
@@ -49,7 +49,6 @@ __all__ = [
     "Run",
     "compare",
     "compile",
-    "figure",
     "read_trace",
     "run",
     "struct",
@@ -387,21 +386,6 @@ def compare(
     return pandas.DataFrame([row.as_dict() for row in rows])
 
 
-def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = "small") -> pandas.DataFrame:
-    """The data of a figure of a paper, ``figure("rfc", "figure-2a")``, over the paper's workloads or these, on the code
-    that the paper describes.
-
-    Only what the figure shows is measured, in this process, and kept.  ``warpreg reproduce`` measures whole papers.
-    Raises `UnknownNameError`; a workload that cannot be measured is left out.
-    """
-    from warpreg.experiments.papers.reproduction import code_of, figure_of, paper_module, workloads_of_measures
-    from warpreg.experiments.studies.on_demand import study_on_demand
-
-    found, module = figure_of(paper, name), paper_module(paper)
-    names, choice = workloads or module.WORKLOADS, code_of(paper).choice
-    return found.frame(study_on_demand(names, module.MEASURES, size, choice, workloads_of_measures(paper)))
-
-
 def sweep(
     study: str | Path, *, executor: str = "processes", processes: int | None = None, unchecked: bool = False
 ) -> pandas.DataFrame:
@@ -412,13 +396,13 @@ def sweep(
     """
     import pandas
 
-    from warpreg.experiments.sweep.study_file import read_study
-    from warpreg.experiments.sweep.sweep import batch_of, swept
+    from warpreg.evaluation.sweep.study_file import read_study
+    from warpreg.evaluation.sweep.sweep import batch_of, swept
 
     path = Path(study)
     read = read_study(path)
     if read.search is not None:
-        from warpreg.experiments.sweep.search import searched
+        from warpreg.evaluation.sweep.search import searched
 
         trials = searched(read, path.parent, executor, processes, unchecked=unchecked)
         return pandas.DataFrame([trial.as_dict() for trial in trials])

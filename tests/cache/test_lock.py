@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from piecewise_numba.code_cache import kept
+from piecewise_numba.recipe import compiled
 from warpreg.cache import trust
 from warpreg.cache.lock import held
-from warpreg.jit.code_cache import kept
-from warpreg.jit.recipe import compiled
 
 forked = multiprocessing.get_context("fork")
 

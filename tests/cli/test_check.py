@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from warpreg.checks.contract import MACHINE, _subject, switched_off, undefined, values_kept
+from warpreg.checks.subject import Subject
 from warpreg.cli import main
 from warpreg.designs import load
-from warpreg.experiments.checks.contract import MACHINE, _subject, switched_off, undefined, values_kept
-from warpreg.experiments.checks.subject import Subject
 
 Output = pytest.CaptureFixture[str]
 

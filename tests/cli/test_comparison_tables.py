@@ -9,10 +9,10 @@ import pytest
 
 from warpreg.cli import compare, main, output
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
-from warpreg.experiments.runs.comparing import Comparison
-from warpreg.experiments.runs.counting import How, Replayed, Timed
-from warpreg.experiments.runs.parts import Part
-from warpreg.experiments.runs.row import Failure, LevelUse, Provenance, Row
+from warpreg.evaluation.runs.comparing import Comparison
+from warpreg.evaluation.runs.counting import How, Replayed, Timed
+from warpreg.evaluation.runs.parts import Part
+from warpreg.evaluation.runs.row import Failure, LevelUse, Provenance, Row
 
 Output = pytest.CaptureFixture[str]
 PROVENANCE = Provenance("k", "v100", "m", "common-40nm", "t", "d", "c", {})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments.runs.code_changes import Change
+from warpreg.evaluation.runs.code_changes import Change
 
 Output = pytest.CaptureFixture[str]
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"

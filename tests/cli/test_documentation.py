@@ -25,7 +25,11 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 PACKAGES = "|".join(
     sorted(path.name for path in (ROOT / "src" / "warpreg").iterdir() if (path / "__init__.py").is_file())
 )
-SOURCE = re.compile(rf"`((?:src/warpreg|tests|examples|{PACKAGES})/[\w./-]+\.\w+)`")
+SOURCE = re.compile(
+    rf"`((?:src/warpreg|tests|examples|{PACKAGES}|packages|warpreg_papers|warpreg_workbench)/[\w./-]+\.\w+)`"
+)
+
+ROOTS = (ROOT, ROOT / "src", ROOT / "src/warpreg", ROOT / "packages/papers/src", ROOT / "packages/workbench/src")
 
 
 def extension(name: str) -> ModuleType:
@@ -43,7 +47,7 @@ def test_links_and_paths_of_a_page_exist(page: Path) -> None:
     targets = [(page.parent / link).resolve() for link in LINK.findall(text)]
     assert [target for target in targets if not target.exists() and target not in GENERATED] == []
     named = SOURCE.findall(text)
-    assert [path for path in named if not any((root / path).exists() for root in (ROOT, ROOT / "src/warpreg"))] == []
+    assert [path for path in named if not any((root / path).exists() for root in ROOTS)] == []
 
 
 @pytest.mark.parametrize("name", designs.names())

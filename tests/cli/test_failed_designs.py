@@ -13,10 +13,10 @@ import pytest
 import warpreg
 from warpreg.cli import main
 from warpreg.energy.errors import EnergyError
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Counting, Setting, attempts
-from warpreg.experiments.runs.counting import Replayed
-from warpreg.experiments.runs.run import RunError, find_workload, run_workload
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
+from warpreg.evaluation.runs.counting import Replayed
+from warpreg.evaluation.runs.run import RunError, find_workload, run_workload
 from warpreg.ir.errors import InterruptedCodeError, UnknownNameError, WarpregError
 
 pytestmark = pytest.mark.slow

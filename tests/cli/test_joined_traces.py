@@ -11,9 +11,9 @@ from tests.sass.compressed import tracez
 from tests.sass.text import write_trace
 
 from warpreg.cli import main
-from warpreg.experiments.sweep.batch import Batch, opened_files, workload_files
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of, swept
+from warpreg.evaluation.sweep.batch import Batch, opened_files, workload_files
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of, swept
 from warpreg.sass.choice import trace_choice
 
 Output = pytest.CaptureFixture[str]

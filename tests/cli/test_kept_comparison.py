@@ -15,7 +15,7 @@ from tests.sass.vector_add import write_vector_add
 
 from warpreg import energy, gpu
 from warpreg.cli import main
-from warpreg.experiments.runs.comparing import Making
+from warpreg.evaluation.runs.comparing import Making
 
 Output = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]

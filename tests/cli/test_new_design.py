@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from warpreg.checks.contract import undefined
 from warpreg.cli import main
 from warpreg.cli.new_design import MODELS_INSTEAD, write
 from warpreg.designs import load, names
-from warpreg.experiments.checks.contract import undefined
 
 Output = pytest.CaptureFixture[str]
 FILES = ["my_cache.py", "my_cache_test.py"]

@@ -7,8 +7,8 @@ from tests.ir.test_html_table import texts
 
 import warpreg
 from warpreg import designs, gpu
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting, compare
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import Setting, compare
 
 
 @pytest.mark.parametrize("name", gpu.names())

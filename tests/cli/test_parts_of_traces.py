@@ -10,11 +10,11 @@ from tests.sass.text import header, line, write_trace
 
 import warpreg
 from warpreg.cli import main
-from warpreg.experiments.runs.run import RunError
-from warpreg.experiments.sweep.batch import Batch, opened_files, workload_files
-from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of, swept
+from warpreg.evaluation.runs.run import RunError
+from warpreg.evaluation.sweep.batch import Batch, opened_files, workload_files
+from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of, swept
 from warpreg.sass.choice import trace_choice
 from warpreg.sass.errors import SassTraceError
 

@@ -11,7 +11,7 @@ from tests.cli.test_symbols import FILTER, PAIR
 
 import warpreg
 from warpreg.api import ArgumentError
-from warpreg.experiments.runs.call import digest
+from warpreg.evaluation.runs.call import digest
 from warpreg.ir.errors import WarpregError
 
 F32, S32 = np.float32, np.int32

@@ -8,7 +8,7 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.cli.variations import variations
-from warpreg.experiments.runs.run import CompileChoice
+from warpreg.evaluation.runs.run import CompileChoice
 
 Output = pytest.CaptureFixture[str]
 COMPARE = ("compare", "vector-add", "--size", "tiny", "-j", "1", "--designs", "mrf,rfc,orf-lrf")

@@ -12,14 +12,14 @@ from tests.report.page.synthetic import row
 
 from warpreg.cache import store
 from warpreg.cli import main
-from warpreg.experiments.papers import reproduction
-from warpreg.experiments.runs.row import LevelUse, Provenance, Row
-from warpreg.experiments.studies import findings
-from warpreg.experiments.studies.study import NOT_SAVED, Replay, Usage, saved
-from warpreg.experiments.sweep import batch
-from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of
+from warpreg.evaluation.runs.row import LevelUse, Provenance, Row
+from warpreg.evaluation.studies import findings
+from warpreg.evaluation.studies.study import NOT_SAVED, Replay, Usage, saved
+from warpreg.evaluation.sweep import batch
+from warpreg.evaluation.sweep.batch import Batch
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of
+from warpreg_papers import reproduction
 
 Output = pytest.CaptureFixture[str]
 STUDY = """

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from warpreg.cli import reproduce
-from warpreg.experiments.papers.figure import Axis, Figure
-from warpreg.experiments.runs.run import AS_COMPILED
-from warpreg.experiments.studies.study import Study
-from warpreg.report import paper_figures
+from warpreg.evaluation.runs.run import AS_COMPILED
+from warpreg.evaluation.studies.study import Study
+from warpreg.report.figure import Axis, Figure
+from warpreg_papers import command as reproduce
+from warpreg_papers import figures as paper_figures
 
 
 def declared(name: str, values: list[float]) -> Figure:

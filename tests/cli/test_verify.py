@@ -114,7 +114,7 @@ def test_code_that_a_design_adds_is_executed(capsys: Output, tmp_path: Path) -> 
 
 
 def test_without_a_gpu_the_reason_is_given(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    from warpreg.experiments.checks.gpu import driver
+    from warpreg.checks.gpu import driver
 
     monkeypatch.setattr(driver, "LIBRARY", "libcuda.so.none")  # for this process only: its child looks for the true one
     if main(["verify", "vector-add", "--gpu"]) == 1:
@@ -122,8 +122,8 @@ def test_without_a_gpu_the_reason_is_given(capsys: Output, monkeypatch: pytest.M
 
 
 def test_a_comparison_with_the_gpu_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    from warpreg.experiments.checks.gpu import verification
-    from warpreg.experiments.checks.gpu.verification import GpuVerdict, KernelComparison
+    from warpreg.checks.gpu import verification
+    from warpreg.checks.gpu.verification import GpuVerdict, KernelComparison
 
     kernel = KernelComparison("_Z3addPf", 2, 2, 64, 1, 0, 0.0, float("inf"), 12, 14, "c[3]: executor 1.0, GPU nan")
     verdict = GpuVerdict("vector-add", "a GPU", 1.0, (kernel,), ("a note",), "output 'c' is wrong")

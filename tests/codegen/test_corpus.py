@@ -8,8 +8,8 @@ import pytest
 
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
-from warpreg.experiments.compiler.bench import verified
-from warpreg.experiments.compiler.ptx_folder import ptx_files, read_launches
+from warpreg_workbench.compiler.bench import verified
+from warpreg_workbench.compiler.ptx_folder import ptx_files, read_launches
 
 CORPUS = Path(__file__).with_name("corpus")
 LAUNCHES = read_launches(CORPUS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpreg import ptx
-from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.placement.lrf import BANKS
+from warpreg.designs.parts.placement.costs import LevelCost
+from warpreg.designs.parts.placement.lrf import BANKS
 
 Held = tuple[int | None, ...]
 

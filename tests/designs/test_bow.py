@@ -20,7 +20,7 @@ from warpreg import energy, gpu
 from warpreg.designs import DesignError, ParameterError, load, program_table
 from warpreg.designs.interface import Launch
 from warpreg.energy.cost import access_cost, wire_cost
-from warpreg.experiments.runs.hardware import Use, parts
+from warpreg.evaluation.runs.hardware import Use, parts
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import Counts, replay

@@ -17,9 +17,10 @@ from tests.replay.paths import Recorded, one_warp
 from tests.replay.random_runs import runs
 
 from warpreg import codegen, workloads
-from warpreg.designs import Program, load, orf_lrf, program_table
-from warpreg.designs.placement.check import findings
-from warpreg.designs.placement.hierarchy import place
+from warpreg.designs import Program, load, program_table
+from warpreg.designs.compiled import orf_lrf
+from warpreg.designs.parts.placement.check import findings
+from warpreg.designs.parts.placement.hierarchy import place
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Label, Vector

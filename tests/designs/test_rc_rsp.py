@@ -9,8 +9,8 @@ from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 from tests.replay.schedules import Scheduling
 
+from piecewise_numba.options import Mode
 from warpreg.ir.instruction import Instruction
-from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
 
 

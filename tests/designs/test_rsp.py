@@ -12,9 +12,9 @@ from tests.replay.paths import one_warp
 
 from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.designs import load, program_table
-from warpreg.designs.placement.check import findings
-from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.parts.placement.check import findings
+from warpreg.designs.parts.placement.costs import LevelCost
+from warpreg.designs.parts.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import replay

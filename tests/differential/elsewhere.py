@@ -23,8 +23,8 @@ TESTED_IN = {
 }
 """Opcodes with references of their own, and those that only the compiler writes."""
 ROWS_TESTED_IN = {
-    r"barrier\.cluster": "tests/codegen/build/test_clusters.py",
-    r"^isspacep\.\(param": "tests/codegen/build/test_parameter_addresses.py",
+    r"barrier\.cluster": "tests/codegen/lower/test_clusters.py",
+    r"^isspacep\.\(param": "tests/codegen/lower/test_parameter_addresses.py",
     r"^(st|red)\.async|^fence\.proxy|^membar\.proxy": "tests/tensor/test_asynchronous.py",
     r"^(atom|red).*(v2\|v4|\.b128\.)": "tests/tensor/test_vector_atomics.py",
 }

@@ -32,10 +32,10 @@ from tests.reference.matrix import KERNEL, WORD, Instruction, build, shape_of
 from tests.reference.run import FILLER, Outcome
 from tests.simt.texturing import fetch_text
 
+from warpreg.checks.gpu.driver import GpuError
+from warpreg.checks.gpu.paired_device import PairedDevice
+from warpreg.checks.gpu.process import Gpu
 from warpreg.codegen import CompileOptions
-from warpreg.experiments.checks.gpu.driver import GpuError
-from warpreg.experiments.checks.gpu.paired_device import PairedDevice
-from warpreg.experiments.checks.gpu.process import Gpu
 from warpreg.ir.errors import WarpregError
 
 THREADS = 32

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import warpreg.simt
-from warpreg.experiments.checks.gpu.paired_device import LaunchComparison, PairedDevice
-from warpreg.experiments.checks.gpu.process import Gpu
+from warpreg.checks.gpu.paired_device import LaunchComparison, PairedDevice
+from warpreg.checks.gpu.process import Gpu
 from warpreg.simt import Launch
 from warpreg.simt.launch.device import AS_COMPILED
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.checks.gpu_stand_in import StandIn, Wrong
 from tests.differential import hardware, known
 from tests.differential.hardware import attempt, compare_fetches, compare_forms, compare_program, summary
 from tests.differential.test_opcodes import run_reference
-from tests.experiments.checks.gpu_stand_in import StandIn, Wrong
 from tests.reference.matrix import WORD, Instruction, build, column, shape_of
 
-from warpreg.experiments.checks.gpu.process import Gpu
+from warpreg.checks.gpu.process import Gpu
 
 FORMS = [Instruction("add.u32", 2), Instruction("sqrt.approx.f32", 1), Instruction("setp.lt.s32", 2)]
 

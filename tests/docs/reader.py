@@ -21,8 +21,8 @@ from tests.sass.vector_add import write_vector_add
 from warpreg.cli import main
 from warpreg.cli.app import command as commands
 from warpreg.designs import load
-from warpreg.experiments.suite.page_blocks import Block, blocks_of
-from warpreg.experiments.suite.shown_output import CHANGES, agrees, parts_of
+from warpreg_workbench.suite.page_blocks import Block, blocks_of
+from warpreg_workbench.suite.shown_output import CHANGES, agrees, parts_of
 
 ROOT = Path(__file__).parents[2]
 SMALLER = {

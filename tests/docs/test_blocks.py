@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.docs.reader import smaller
 
-from warpreg.experiments.suite.page_blocks import blocks_of
-from warpreg.experiments.suite.shown_output import refreshed
+from warpreg_workbench.suite.page_blocks import blocks_of
+from warpreg_workbench.suite.shown_output import refreshed
 
 PAGE = """
 <!-- file: a.py -->

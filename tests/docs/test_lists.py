@@ -10,7 +10,7 @@ from tests.docs.reader import ROOT
 import warpreg
 from warpreg import gpu
 from warpreg.energy import technology
-from warpreg.experiments.papers.reproduction import PAPERS
+from warpreg_papers.reproduction import PAPERS
 
 DOCS = ROOT / "docs"
 PARTS = {"tutorial": "Tutorial", "how-to": "How-to guides", "explanation": "Explanation", "reference": "Reference"}
@@ -40,7 +40,7 @@ def test_the_python_reference_has_every_public_name() -> None:
     shown = re.findall(r"warpreg\.(\w+)", page) + re.findall(r"\w+", " ".join(re.findall(r":members: (.+)", page)))
     public = {name for name in dir(warpreg) if name in warpreg._API}
     assert public - {"Run", *shown} == set()
-    assert "autoclass:: warpreg.experiments.runs.run.Run" in page
+    assert "autoclass:: warpreg.evaluation.runs.run.Run" in page
 
 
 @pytest.mark.parametrize(("folder", "caption"), PARTS.items())

@@ -8,7 +8,7 @@ import pytest
 from tests.docs.reader import ROOT, Reader, parse
 
 from warpreg import designs
-from warpreg.experiments.suite.page_blocks import blocks_of
+from warpreg_workbench.suite.page_blocks import blocks_of
 
 GENERATED = {ROOT / "docs" / "designs" / f"{name}.md" for name in designs.names()}
 PAGES = [

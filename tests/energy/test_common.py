@@ -7,8 +7,8 @@ import pytest
 from warpreg import energy, gpu
 from warpreg.cli.designs import ALL, design_choices
 from warpreg.energy.technology import Technology
-from warpreg.experiments.runs.hardware import check_prices
-from warpreg.experiments.runs.technologies import default_technology
+from warpreg.evaluation.runs.hardware import check_prices
+from warpreg.evaluation.runs.technologies import default_technology
 
 LOW, HIGH = 0.3, 0.9
 

@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from warpreg import energy
-from warpreg.designs import rc, rc_rsp, rsp
+from warpreg.designs.caches import rc, rc_rsp
+from warpreg.designs.compiled import rsp
 from warpreg.energy.array import ArraySpec, least_squares
 from warpreg.energy.cost import access_cost, wire_cost
 from warpreg.energy.counts import Structure

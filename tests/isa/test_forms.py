@@ -27,7 +27,7 @@ from tests.opcodes.samples import F32_EDGES, integer_edges
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.normalize_legacy import legacy_normalizer
+from warpreg.codegen.lower.normalize_legacy import legacy_normalizer
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction

@@ -13,7 +13,7 @@ from tests.isa.test_meaning import draw
 from tests.reference.pure import lookup
 
 from warpreg import ptx
-from warpreg.codegen.build.normalize_legacy import legacy_normalizer
+from warpreg.codegen.lower.normalize_legacy import legacy_normalizer
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.order import arranged

@@ -13,7 +13,7 @@ from tests.ptx.cuda.compilers import needs_nvcc
 import warpreg
 from warpreg.cli import main
 from warpreg.codegen import translate
-from warpreg.experiments.runs.call import ArgumentError
+from warpreg.evaluation.runs.call import ArgumentError
 from warpreg.ir.errors import WarpregError
 from warpreg.machine_code import cubin, fatbin, files
 from warpreg.machine_code.binary import OtherVersionWarning, frame_bytes

@@ -11,7 +11,7 @@ from tests.machine_code.test_workloads import QUICK
 
 from warpreg.analysis.control_codes.check import unsafe
 from warpreg.analysis.control_codes.latencies import Latencies
-from warpreg.experiments.checks.control_codes import CheckedCode, check_codes
+from warpreg.checks.control_codes import CheckedCode, check_codes
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes.table import MACHINE_OPCODES
 

@@ -12,8 +12,8 @@ from tests.sass.text import Execution, executions, line, pcs, write_trace
 
 import warpreg
 from warpreg.codegen import CompileOptions
-from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.traces import export_run
+from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.traces import export_run
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel

@@ -11,7 +11,7 @@ import pytest
 
 SCRIPT = """
 import sys
-from warpreg.experiments.runs.run import CompileChoice, find_workload, load_device
+from warpreg.evaluation.runs.run import CompileChoice, find_workload, load_device
 from warpreg.machine_code import assembler
 
 def lift(*arguments):

@@ -13,7 +13,7 @@ from tests.replay.naive_cache import operands
 from tests.replay.paths import Recorded
 
 from warpreg.designs import Design, Program, program_table
-from warpreg.designs.affinity.alignment import LEFT, RIGHT
+from warpreg.designs.parts.affinity.alignment import LEFT, RIGHT
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Schedule
 

@@ -14,10 +14,10 @@ from tests.replay.random_runs import runs
 from tests.replay.schedules import ONE_SM, Scheduling, schedules
 
 from warpreg.codegen.passes.base import with_blocks
+from warpreg.counting.added_code import fit_of
 from warpreg.designs import load
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import ReplayError, replay
-from warpreg.replay.added_code import fit_of
 from warpreg.trace import Schedule, ScheduleWriter
 
 MARKED = """

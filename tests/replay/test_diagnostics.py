@@ -10,9 +10,9 @@ import numba
 import pytest
 from tests.designs.kernels import kernel, op, r
 
+from piecewise_numba.rebuild import rebuild
+from warpreg.counting.diagnostics import check_return_types, culprit
 from warpreg.designs import DesignError, load, program_table
-from warpreg.jit.rebuild import rebuild
-from warpreg.replay.diagnostics import check_return_types, culprit
 
 HEAD = """\
 from warpreg.designs.interface import *

@@ -11,8 +11,8 @@ from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import Recorded
 from tests.replay.random_runs import runs
 
+from piecewise_numba.options import Mode
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, distinct_warps, profile, replay
 from warpreg.replay.replay import Suspend
 

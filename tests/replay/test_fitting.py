@@ -13,9 +13,9 @@ from tests.timing.test_miniatures import FOLDER
 from warpreg import gpu, workloads
 from warpreg.cli import main
 from warpreg.codegen import CompileOptions, translate
+from warpreg.counting.fitting import misfit, what_fits
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu import Machine, occupancy
-from warpreg.replay.fitting import misfit, what_fits
 
 Output = pytest.CaptureFixture[str]
 FERMI = gpu.load("bow-fermi")

@@ -17,9 +17,9 @@ from tests.replay.paths import Recorded
 from tests.replay.random_runs import runs
 from tests.replay.schedules import Scheduling, schedules
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, DesignError, load, program_table
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, distinct_warps, replay
 from warpreg.trace import Schedule, TraceError
 from warpreg.trace.path import RecordedPath

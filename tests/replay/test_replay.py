@@ -11,10 +11,10 @@ from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import Recorded, one_warp
 from tests.replay.random_runs import runs
 
+from piecewise_numba.options import Mode
 from warpreg.designs import load
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, replay
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1)), op("add.s32", r(1), r(2), r(1))])

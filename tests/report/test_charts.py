@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import Rectangle
 
-from warpreg.experiments.papers.figure import Axis, Figure, Mark
-from warpreg.experiments.papers.figure import Kind as FigureKind
-from warpreg.experiments.papers.reproduction import PAPERS, figures_of
-from warpreg.experiments.studies import published
-from warpreg.experiments.studies.published import Published
 from warpreg.ir.errors import UnknownNameError
 from warpreg.report.charts import picture
+from warpreg.report.figure import Axis, Figure, Mark
+from warpreg.report.figure import Kind as FigureKind
 from warpreg.report.marks import bounds
-from warpreg.report.paper_figures import read_frame, write_frame
+from warpreg_papers import published
+from warpreg_papers.figures import read_frame, write_frame
+from warpreg_papers.published import Published
+from warpreg_papers.reproduction import PAPERS, figures_of
 
 FRAME = pd.DataFrame(
     [

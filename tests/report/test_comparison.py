@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.experiments.runs.row import LevelUse, Provenance, Row
+from warpreg.evaluation.runs.row import LevelUse, Provenance, Row
 from warpreg.report.comparison import draw
 
 PROVENANCE = Provenance("k", "v100", "m", "common-40nm", "t", "d", "c", {})

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from warpreg.experiments.runs.parts import Part
-from warpreg.experiments.runs.row import LevelUse, Provenance, Row
+from warpreg.evaluation.runs.parts import Part
+from warpreg.evaluation.runs.row import LevelUse, Provenance, Row
 from warpreg.report.figures import demo_figure, save
 
 PROVENANCE = Provenance("k", "machine", "m", "technology", "t", "d", "code", {})

@@ -18,7 +18,7 @@ from tests.timing.reference.machine import PIPES, Banks, Pipe, Sm
 from tests.timing.traced import traced
 
 from warpreg import energy
-from warpreg.experiments.runs.event_energy import event_energy
+from warpreg.evaluation.runs.event_energy import event_energy
 from warpreg.report.perfetto import write_perfetto
 from warpreg.timing import CAUSES
 from warpreg.timing.launch.tracing import TraceOfRun

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from warpreg.experiments.runs.row import LevelUse, Provenance, Row, geometric_mean
+from warpreg.evaluation.runs.row import LevelUse, Provenance, Row, geometric_mean
 
 PROVENANCE = Provenance(
     kernel="k" * 12,

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from warpreg.codegen import CompileOptions, translate
-from warpreg.experiments.runs.placement import Placement
+from warpreg.evaluation.runs.placement import Placement
 from warpreg.ptx import parse
 from warpreg.report.listing import listing
 from warpreg.report.source_page import excerpt, source_page

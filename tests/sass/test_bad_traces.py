@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.sass.text import body, header, line, write_trace
 
-from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.sass.choice import TraceChoice
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.reader import read_recording

@@ -12,9 +12,9 @@ from tests.simt.recorded import accesses_of
 
 from warpreg import api, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.designs.hints.program_table import classify
-from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.traces import export_run
+from warpreg.designs.parts.hints.program_table import classify
+from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.traces import export_run
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.operands import Operand
 from warpreg.ptx import parse

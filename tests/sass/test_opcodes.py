@@ -2,7 +2,7 @@
 
 import pytest
 
-from warpreg.designs.hints.program_table import classify
+from warpreg.designs.parts.hints.program_table import classify
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.sass.isa import opcodes

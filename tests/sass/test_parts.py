@@ -9,8 +9,8 @@ import pytest
 import zstandard
 from tests.sass.text import executions, header, line, write_trace
 
-from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.traces import export_run, recorded_run
+from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.traces import export_run, recorded_run
 from warpreg.sass.choice import trace_choice
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.listing import Copy

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from warpreg import codegen
-from warpreg.experiments.bench.probe_kernel import NAME, probe_ptx
 from warpreg.ptx import parse
 from warpreg.simt import Record
 from warpreg.simt.kernel.compile_image import compile_image
 from warpreg.simt.llvm import object_code
+from warpreg_workbench.bench.probe_kernel import NAME, probe_ptx
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the assembly is that of x86-64")
 

@@ -15,13 +15,13 @@ from tests.timing.reference.machine_file import sm_of
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import Timed, behaviour_of, timed
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.loading.fetch import with_collectors
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
-from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.core.columns import clock
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of

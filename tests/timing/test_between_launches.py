@@ -23,8 +23,8 @@ from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
 from warpreg import timing
-from warpreg.experiments.runs.run import Run
-from warpreg.experiments.runs.traces import recorded_run
+from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.columns.typed import array_of

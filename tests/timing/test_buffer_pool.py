@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpreg import simt
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.timing import simulate
 from warpreg.timing.core import buffer_pool
 

@@ -10,8 +10,8 @@ from tests.sass.text import line, write_trace
 from warpreg import simt
 from warpreg.codegen import CompileOptions
 from warpreg.designs import Design, load
-from warpreg.experiments.runs.run import find_workload
-from warpreg.experiments.runs.traces import recorded_run
+from warpreg.evaluation.runs.run import find_workload
+from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.replay import distinct_warps, replay, together
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.timing import simulate

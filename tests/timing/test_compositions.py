@@ -18,8 +18,8 @@ from tests.timing.reference.machine import Banks, Sm
 from tests.timing.test_miniatures import FOLDER, events
 from tests.timing.vocabulary import timed
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, DesignError, load, program_table
-from warpreg.jit.options import Mode
 from warpreg.replay import replay
 
 BANKED = Sm(banks=Banks(count=4, mapping="register"))

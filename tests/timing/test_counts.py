@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import simt, timing
-from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.replay import replay, together
 
 RECORD = simt.Record(path=True, addresses=True)

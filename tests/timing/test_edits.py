@@ -15,7 +15,7 @@ from tests.sass.vector_add import write_vector_add
 from tests.timing import small_core
 
 import warpreg
-from warpreg.jit import recipe
+from piecewise_numba import recipe
 from warpreg.timing import simulate
 from warpreg.timing.launch import compile as native
 

@@ -24,8 +24,8 @@ from tests.timing.reference.machine import Banks, Sm
 from tests.timing.test_miniatures import accesses, events, load_of, miniature
 from tests.timing.vocabulary import timed
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, DesignError, load
-from warpreg.jit.options import Mode
 from warpreg.replay import replay
 from warpreg.timing.core.access_record import IRREGULAR
 from warpreg.timing.errors import TimingError

@@ -20,9 +20,9 @@ from tests.timing.vocabulary import Timed
 from warpreg import gpu
 from warpreg.designs import DesignError, load, program_table
 from warpreg.designs.errors import ParameterError
-from warpreg.designs.hybrid.columns import NUMBER, PENDING, POWERED, RESIDENT, SUPERSEDED
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
+from warpreg.designs.parts.hybrid.columns import NUMBER, PENDING, POWERED, RESIDENT, SUPERSEDED
 
 RENAMING = ("mem-ra", "cmos-ra", "ideal-mem-ra")
 TFET = 1

@@ -28,9 +28,9 @@ from warpreg.designs import DesignError, load, program_table
 from warpreg.designs.errors import ParameterError
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.load_sharing import shadow
-from warpreg.designs.load_sharing.address_table import BUCKETS
-from warpreg.designs.load_sharing.columns import (
+from warpreg.designs.parts.load_sharing import shadow
+from warpreg.designs.parts.load_sharing.address_table import BUCKETS
+from warpreg.designs.parts.load_sharing.columns import (
     ARRIVES,
     BURDEN,
     COUNT,
@@ -41,8 +41,8 @@ from warpreg.designs.load_sharing.columns import (
     TAKEN,
     UNDER_WAY,
 )
-from warpreg.designs.load_sharing.state import PENDING_RULES
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.designs.parts.load_sharing.state import PENDING_RULES
+from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.timing import simulate
 from warpreg.timing.errors import TimingError
 

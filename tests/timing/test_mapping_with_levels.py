@@ -16,7 +16,7 @@ from warpreg.designs import load, program_table
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.residency import unshared
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.renaming.slices import FULL
+from warpreg.designs.parts.renaming.slices import FULL
 
 CODE = """mov.b32 R1, 1
 mov.b32 R2, 2

@@ -23,8 +23,8 @@ from warpreg import gpu
 from warpreg.designs import Design, DesignError, load, program_table
 from warpreg.designs.interface.residency import Launch, Residency, Room
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.owf import Sharing
-from warpreg.designs.thread_blocks.places import NOBODY
+from warpreg.designs.parts.thread_blocks.places import NOBODY
+from warpreg.designs.sharing.owf import Sharing
 
 FERMI = gpu.load("regmutex-gtx480")
 A_SCHEDULER = Sm(slots=4)

@@ -12,9 +12,9 @@ from tests.timing.reference.machine import Sm
 from tests.timing.test_both_cores import machine_with
 from tests.timing.test_miniatures import load_of
 
+from piecewise_numba.options import Mode
 from warpreg.designs import program_table
 from warpreg.gpu import Machine
-from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.launch.access_counts import Visits, plain_counts
 from warpreg.timing.launch.binding import Behaviour, Outside

@@ -16,7 +16,7 @@ import pytest
 from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing import TimingResult
 from warpreg.timing.launch.simulate import timed

@@ -16,7 +16,7 @@ from tests.timing.vocabulary import timed
 from warpreg import simt, timing
 from warpreg.designs import DesignError, load
 from warpreg.designs.interface.plan import READ, WRITE
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.evaluation.runs.run import find_workload, run_workload
 
 CACHES: dict[str, tuple[str, dict[str, Any]]] = {
     "rfc": ("rfc", {"static_liveness": True, "around_long_latency": True, "idle_first": True}),

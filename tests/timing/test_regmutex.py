@@ -27,9 +27,9 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg.designs import Design, load
 from warpreg.designs.interface.residency import Residency, Room
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.sharing.division import divided
-from warpreg.designs.sharing.instructions import acquire, release
-from warpreg.designs.sharing.pool import NO_SECTION
+from warpreg.designs.parts.sharing.division import divided
+from warpreg.designs.parts.sharing.instructions import acquire, release
+from warpreg.designs.parts.sharing.pool import NO_SECTION
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, Kernel
 from warpreg.timing.launch.deadlock import NoProgressError

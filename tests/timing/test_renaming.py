@@ -25,8 +25,8 @@ from warpreg import gpu
 from warpreg.designs import Design, DesignError, load, program_table
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.renaming.slices import FULL
-from warpreg.designs.renaming.table import UNMAPPED
+from warpreg.designs.parts.renaming.slices import FULL
+from warpreg.designs.parts.renaming.table import UNMAPPED
 
 NAMES = ("packing", "virtualization", "corf", "corf-pp")
 

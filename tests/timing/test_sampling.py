@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import simt, timing
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.timing import TimingError, Window
 from warpreg.timing.feed.feed import feed
 

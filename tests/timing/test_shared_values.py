@@ -16,8 +16,8 @@ from tests.timing.test_larf import LARF, A, B, few_words, found, run, words
 from tests.timing.vocabulary import Timed
 
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.load_sharing import hooks, results
-from warpreg.designs.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
+from warpreg.designs.parts.load_sharing import hooks, results
+from warpreg.designs.parts.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
 
 __all__ = ["few_words"]
 

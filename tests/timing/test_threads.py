@@ -27,7 +27,7 @@ from warpreg.designs import load as load_design
 from warpreg.designs import program_table
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing import TimingResult, memory
 from warpreg.timing.core.access_record import LOAD

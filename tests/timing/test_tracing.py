@@ -18,9 +18,9 @@ from tests.timing.reference.machine import Banks, Sm
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, load
 from warpreg.gpu import Machine
-from warpreg.jit.options import Mode
 from warpreg.timing.feed.kernel_table import pipe_of
 from warpreg.timing.results.result import CAUSES
 from warpreg.timing.tracing.recorder import Recorder

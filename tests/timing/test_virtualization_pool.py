@@ -24,9 +24,9 @@ from warpreg.designs import Design, DesignError, load, program_table
 from warpreg.designs.interface import Table
 from warpreg.designs.interface.residency import Launch, Residency, Room
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.renaming.slices import FULL as FREE
-from warpreg.designs.thread_blocks.places import NOBODY
-from warpreg.designs.virtualization_pool import is_granted, one_is_granted
+from warpreg.designs.parts.renaming.slices import FULL as FREE
+from warpreg.designs.parts.thread_blocks.places import NOBODY
+from warpreg.designs.renaming.virtualization_pool import is_granted, one_is_granted
 
 FERMI = gpu.load("regmutex-gtx480")
 A_SCHEDULER = Sm(slots=4)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments.runs.run import run_workload
+from warpreg.evaluation.runs.run import run_workload
 from warpreg.workloads import CheckError
 from warpreg.workloads.description import load_description
 from warpreg.workloads.launch_file import DescriptionError

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments.runs.run import run_workload
-from warpreg.experiments.sweep.batch import workload_identity
+from warpreg.evaluation.runs.run import run_workload
+from warpreg.evaluation.sweep.batch import workload_identity
 from warpreg.workloads import CheckError
 from warpreg.workloads.description import data_files, load_description
 

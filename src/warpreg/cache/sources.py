@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import piecewise_numba
 import warpreg
 
 IGNORED = "__pycache__"
@@ -21,7 +22,7 @@ CONTENT = (".py", ".toml", ".ptx", ".cu", ".h", ".csv", ".json")
 def sources_state() -> str:
     """A digest of names, sizes and times of change of the package's files, and of its version."""
     digest = hashlib.sha256(warpreg.__version__.encode())
-    for line in sorted(_files(Path(warpreg.__file__).parent)):
+    for line in sorted(line for folder in _folders() for line in _files(folder)):
         digest.update(line.encode())
     return digest.hexdigest()
 
@@ -46,15 +47,21 @@ def content_digest(without: tuple[str, ...] = ()) -> str:
 @functools.cache
 def _digests() -> dict[str, str]:
     """A digest of each module and each folder of the package, by name in order."""
-    root = str(Path(warpreg.__file__).parent)
     found: dict[str, Any] = {}
-    for path in sorted(_contents(root)):
-        inside = os.path.relpath(path, root).replace(os.sep, "/")
-        digest = found.setdefault(inside.partition("/")[0], hashlib.sha256())
-        content = Path(path).read_bytes()
-        digest.update(f"{inside}\0{len(content)}\0".encode())
-        digest.update(content)
+    for root in _folders():
+        for path in sorted(_contents(str(root))):
+            inside = os.path.relpath(path, root).replace(os.sep, "/")
+            name = inside.partition("/")[0] if root.name == warpreg.__name__ else root.name
+            digest = found.setdefault(name, hashlib.sha256())
+            content = Path(path).read_bytes()
+            digest.update(f"{inside}\0{len(content)}\0".encode())
+            digest.update(content)
     return {name: digest.hexdigest() for name, digest in sorted(found.items())}
+
+
+def _folders() -> tuple[Path, Path]:
+    """The folders of the two packages that every result depends on."""
+    return Path(warpreg.__file__).parent, Path(piecewise_numba.__file__).parent
 
 
 def _contents(folder: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 import warpreg
-from warpreg.cli import compile_progress
+from warpreg.cli import compile_progress, installed
 from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
 
 COMMANDS = {
@@ -45,7 +45,7 @@ COMMANDS = {
     "cache": "Show, verify or delete what is kept on disk",
     "demo": "Run eight kernels through two designs; print a table, draw a figure",
 }
-"""Each command with its summary; the command ``x-y`` is ``warpreg.cli.x_y.command``."""
+"""Each command with its summary; the command ``x-y`` is ``warpreg.cli.x_y.command``, if no other package brings it."""
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -59,7 +59,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"warpreg.cli.{cmd_name.replace('-', '_')}").command
+        command = installed.installed(installed.COMMANDS, cmd_name) if cmd_name in installed.BROUGHT else None
+        if command is None:
+            command = importlib.import_module(f"warpreg.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

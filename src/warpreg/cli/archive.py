@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from warpreg.cli.options import unchecked_option
-from warpreg.experiments.sweep.archive import is_of_this_code, pack, unpack
-from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of
+from warpreg.evaluation.sweep.archive import is_of_this_code, pack, unpack
+from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of
 from warpreg.report.files import whole
 
 SUFFIX = ".tar.gz"

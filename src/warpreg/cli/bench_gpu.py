@@ -82,7 +82,7 @@ def command(
 
 
 def _prepare(folder: Path, architecture: str) -> None:
-    from warpreg.experiments.gpu_kit import cubins
+    from warpreg.gpu_kit import cubins
 
     with output.steps() as progress:
         manifest = cubins.prepare(folder, architecture, progress.begin)
@@ -92,8 +92,8 @@ def _prepare(folder: Path, architecture: str) -> None:
 
 
 def _measure(out: Path, folder: Path | None, architecture: str, seconds: float) -> None:
-    from warpreg.experiments.checks.gpu.process import Gpu
-    from warpreg.experiments.gpu_kit import kit
+    from warpreg.checks.gpu.process import Gpu
+    from warpreg.gpu_kit import kit
 
     Gpu().close()
     with tempfile.TemporaryDirectory(prefix="warpreg-gpu-") as temporary:
@@ -106,7 +106,7 @@ def _measure(out: Path, folder: Path | None, architecture: str, seconds: float) 
 
 
 def _compare(path: Path, names: list[str]) -> None:
-    from warpreg.experiments.gpu_kit.outputs import compare_outputs
+    from warpreg.gpu_kit.outputs import compare_outputs
 
     _read(path)
     with output.steps() as progress:
@@ -117,8 +117,8 @@ def _compare(path: Path, names: list[str]) -> None:
 
 
 def _compare_cycles(found: dict[str, Any], machine: str) -> None:
-    from warpreg.experiments.gpu_kit.simulated import Accuracy, compare_cycles
     from warpreg.gpu import load
+    from warpreg.gpu_kit.simulated import Accuracy, compare_cycles
 
     with output.steps() as progress:
         compared = list(compare_cycles(found, load(machine), progress.begin))
@@ -143,7 +143,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from warpreg.experiments.gpu_kit import summary
+    from warpreg.gpu_kit import summary
 
     device = found["device"]
     click.echo(f"{device.get('name', 'unknown GPU')}, {device.get('sms', '?')} SMs, measured {found['date']}")

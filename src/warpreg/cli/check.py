@@ -13,8 +13,8 @@ from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.options import json_option
 
 if TYPE_CHECKING:
-    from warpreg.experiments.checks.contract import Finding
-    from warpreg.experiments.checks.counterexample import Counterexample
+    from warpreg.checks.contract import Finding
+    from warpreg.checks.counterexample import Counterexample
 
 FAILED = 1
 
@@ -59,7 +59,7 @@ def command(
     Its hooks run with checks in replay and in time. A check that cannot be made is reported as not checked. A random
     kernel on which the design fails is made as small as possible and shown. The exit status is 1 if a check fails.
     """
-    from warpreg.experiments.checks.contract import WORKLOADS, check_design
+    from warpreg.checks.contract import WORKLOADS, check_design
 
     gpu.load(machine)  # a name that is wrong is no failure of the design
     values = one_value(design, settings)

@@ -30,15 +30,15 @@ from warpreg.cli.options import (
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
 from warpreg.cli.variations import variations
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparing import Comparison, Making
-from warpreg.experiments.runs.comparison import BASELINE, Setting
-from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
-from warpreg.experiments.runs.row import Failure, Row
-from warpreg.experiments.runs.run import CompileChoice, find_workload
-from warpreg.experiments.runs.traces import TraceChoice, is_trace
-from warpreg.experiments.sweep.found_rows import compared_once
-from warpreg.experiments.sweep.ranking import ENERGY, HIGHER, LOWER
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparing import Comparison, Making
+from warpreg.evaluation.runs.comparison import BASELINE, Setting
+from warpreg.evaluation.runs.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.evaluation.runs.row import Failure, Row
+from warpreg.evaluation.runs.run import CompileChoice, find_workload
+from warpreg.evaluation.runs.traces import TraceChoice, is_trace
+from warpreg.evaluation.sweep.found_rows import compared_once
+from warpreg.evaluation.sweep.ranking import ENERGY, HIGHER, LOWER
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 

@@ -11,9 +11,9 @@ from rich.table import Table
 from warpreg.cli import energy_tables, output
 from warpreg.cli.rankings import points
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.experiments.runs.residency import theoretical
-from warpreg.experiments.runs.row import Failure, LevelUse, Row, geometric_mean
-from warpreg.experiments.sweep.ranking import AXES, front
+from warpreg.evaluation.runs.residency import theoretical
+from warpreg.evaluation.runs.row import Failure, LevelUse, Row, geometric_mean
+from warpreg.evaluation.sweep.ranking import AXES, front
 
 PERCENT = 100
 MANY = 3

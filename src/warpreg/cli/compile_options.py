@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from warpreg.cli.options import Function, Option
 from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
-from warpreg.experiments.runs.run import ADDRESS_BITS, RANGES, CompileChoice
+from warpreg.evaluation.runs.run import ADDRESS_BITS, RANGES, CompileChoice
 from warpreg.machine_code.assembler import ARCHITECTURES
 
 CHOICE = "choice_"

@@ -13,12 +13,12 @@ from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import energy_tables, output
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import BASELINE, Setting, row
-from warpreg.experiments.runs.counting import Counted, Timed
-from warpreg.experiments.runs.residency import theoretical
-from warpreg.experiments.runs.row import Row
-from warpreg.experiments.runs.run import PATH, Run
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
+from warpreg.evaluation.runs.counting import Counted, Timed
+from warpreg.evaluation.runs.residency import theoretical
+from warpreg.evaluation.runs.row import Row
+from warpreg.evaluation.runs.run import PATH, Run
 
 if TYPE_CHECKING:
     from warpreg.timing import Sample

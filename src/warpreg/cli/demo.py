@@ -10,10 +10,10 @@ from warpreg.cli import output
 from warpreg.cli.comparison_tables import print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, output_option, problem_options
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting, compare
-from warpreg.experiments.runs.row import Row
-from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import Setting, compare
+from warpreg.evaluation.runs.row import Row
+from warpreg.evaluation.runs.run import CompileChoice, find_workload, run_workload
 
 WORKLOADS = (
     "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",

@@ -10,8 +10,8 @@ import click
 
 from warpreg import designs
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.experiments.runs.choices import Choice, Refused
-from warpreg.experiments.runs.row import Value
+from warpreg.evaluation.runs.choices import Choice, Refused
+from warpreg.evaluation.runs.row import Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 

@@ -23,11 +23,11 @@ from warpreg.cli.options import (
     technology_option,
     unchecked_option,
 )
-from warpreg.experiments.runs.code_changes import Change, CodeChanges, Version, code_changes
-from warpreg.experiments.runs.comparison import Setting
-from warpreg.experiments.runs.counting import Replayed, Timed
-from warpreg.experiments.runs.provenance import code_version
-from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
+from warpreg.evaluation.runs.code_changes import Change, CodeChanges, Version, code_changes
+from warpreg.evaluation.runs.comparison import Setting
+from warpreg.evaluation.runs.counting import Replayed, Timed
+from warpreg.evaluation.runs.provenance import code_version
+from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.module import Module
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from warpreg.cli import output
-from warpreg.experiments.runs.row import Row
+from warpreg.evaluation.runs.row import Row
 
 KIB = 1024
 MILLION = 1e6

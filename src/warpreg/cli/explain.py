@@ -19,13 +19,13 @@ from warpreg.cli.source_lines import Measuring, print_lines
 from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
-from warpreg.experiments.runs.placement import Placement, placements
-from warpreg.experiments.runs.provenance import code_version, kernel_digest
-from warpreg.experiments.runs.row import Value
-from warpreg.experiments.runs.run import CompileChoice, find_workload
-from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
+from warpreg.evaluation.runs.placement import Placement, placements
+from warpreg.evaluation.runs.provenance import code_version, kernel_digest
+from warpreg.evaluation.runs.row import Value
+from warpreg.evaluation.runs.run import CompileChoice, find_workload
+from warpreg.evaluation.runs.traces import TraceChoice, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel

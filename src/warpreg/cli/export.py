@@ -10,8 +10,8 @@ from warpreg import ptx, simt
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, limit_option, output_option, problem_options
-from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
-from warpreg.experiments.runs.traces import export_run
+from warpreg.evaluation.runs.run import CompileChoice, find_workload, run_workload
+from warpreg.evaluation.runs.traces import export_run
 from warpreg.machine_code.assembler import MachineCode
 from warpreg.workloads import Workload
 

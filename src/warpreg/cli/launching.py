@@ -21,7 +21,7 @@ from warpreg.ptx.cuda.templates import is_instance
 
 if TYPE_CHECKING:
     from warpreg import api, simt
-    from warpreg.experiments.runs.run import CompileChoice, Run
+    from warpreg.evaluation.runs.run import CompileChoice, Run
     from warpreg.ir.module import Module, Variable
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -73,21 +73,20 @@ def _text(name: str, stem: str) -> str:
 def _texts_like(like: str, stem: str) -> list[str]:
     """The file of a design of the package with a title of its own, and the test of their likeness."""
     title = f'"""{_design_name(stem)}: begins as a copy of {like}; say here what differs, and why.\n\n'
-    source = (resources.files("warpreg.designs") / f"{_file_stem(like)}.py").read_text(encoding="utf-8")
+    from warpreg.designs.loading import loader
+
+    source = loader.packaged()[like].read_text(encoding="utf-8")
     test = (resources.files("warpreg.cli.templates") / LIKENESS_TEST).read_text(encoding="utf-8")
     test = test.replace("its_model", like).replace(TEMPLATE, stem).replace(_design_name(TEMPLATE), _design_name(stem))
     return [source.replace('"""', title, 1), test]
 
 
-def _file_stem(design: str) -> str:
-    return design.replace("-", "_")
-
-
 def _origin(like: str | None) -> str:
     """The design to start from, empty without one.  Raises click.BadParameter if the package has no such file."""
-    if like and not (resources.files("warpreg.designs") / f"{_file_stem(like)}.py").is_file():
-        from warpreg import designs
+    from warpreg import designs
+    from warpreg.designs.loading import loader
 
+    if like and like not in loader.packaged():
         raise click.BadParameter(f"'{like}' is no design of the package: {', '.join(designs.names())}")
     if like in MODELS_INSTEAD:
         raise click.BadParameter(

@@ -119,7 +119,7 @@ def _parsed_by(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Pa
 
 def machine_option(function: Function) -> Function:
     """``--machine``, for commands that compare designs."""
-    from warpreg.experiments.runs.comparison import DEFAULT_MACHINE  # takes a tenth of a second
+    from warpreg.evaluation.runs.comparison import DEFAULT_MACHINE  # takes a tenth of a second
 
     what = "Machine (name or .toml file)."
     return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help=what)(function)

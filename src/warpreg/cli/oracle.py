@@ -13,10 +13,10 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import design_choices, designs_option, set_option
 from warpreg.cli.options import json_option, processes_option
-from warpreg.experiments.oracle.gap import Gap, OracleGap, gaps, total
-from warpreg.experiments.oracle.greedy_steps import DESIGNS
-from warpreg.experiments.oracle.page import page
-from warpreg.experiments.runs.run import CompileChoice, find_workload
+from warpreg.evaluation.oracle.gap import Gap, OracleGap, gaps, total
+from warpreg.evaluation.oracle.greedy_steps import DESIGNS
+from warpreg.evaluation.oracle.page import page
+from warpreg.evaluation.runs.run import CompileChoice, find_workload
 from warpreg.ir.errors import UnknownNameError
 
 ALL = "all"

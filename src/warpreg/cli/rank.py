@@ -9,12 +9,12 @@ import click
 from warpreg.cli import output
 from warpreg.cli.options import json_option, unchecked_option
 from warpreg.cli.rankings import Ranking, Rows
-from warpreg.experiments.runs.provenance import NOTE
-from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.ranking import HIGHER, LOWER
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of
+from warpreg.evaluation.runs.provenance import NOTE
+from warpreg.evaluation.sweep.batch import Batch
+from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.ranking import HIGHER, LOWER
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of
 
 
 @click.command()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.cli import output
-from warpreg.experiments.runs.row import geometric_mean
-from warpreg.experiments.sweep.ranking import ENOUGH, Comparison, Results, front, place_of
+from warpreg.evaluation.runs.row import geometric_mean
+from warpreg.evaluation.sweep.ranking import ENOUGH, Comparison, Results, front, place_of
 
 Rows = Sequence[tuple[str, Mapping[str, Any]]]
 """Rows for JSON with the values of all axes, each with the label of its design."""

@@ -10,12 +10,13 @@ import click
 
 from warpreg.cache.directory import cache_directory
 from warpreg.cli import output as out
+from warpreg.cli.installed import PAPERS, REPRODUCTIONS, NotInstalledError, installed
 from warpreg.cli.options import SIZES, json_option, unchecked_option
-from warpreg.experiments.sweep import batch as batches
-from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.errors import SweepError
-from warpreg.experiments.sweep.study_file import read_study
-from warpreg.experiments.sweep.sweep import batch_of
+from warpreg.evaluation.sweep import batch as batches
+from warpreg.evaluation.sweep.batch import Batch
+from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.study_file import read_study
+from warpreg.evaluation.sweep.sweep import batch_of
 
 MIB = 1 << 20
 EVERYTHING = "All results"
@@ -109,6 +110,8 @@ def _missing(batch: Batch, number: int, study: Path) -> dict[str, Any]:
 
 
 def _reproduction(paper: str, size: str) -> Mapping[str, Any]:
-    from warpreg.report.page.papers import reproduction  # loads the modules of all papers, and matplotlib
-
-    return reproduction(paper, size)
+    reproduction = installed(REPRODUCTIONS, "papers")
+    if reproduction is None:
+        raise NotInstalledError(PAPERS)
+    found: Mapping[str, Any] = reproduction(paper, size)
+    return found

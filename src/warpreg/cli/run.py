@@ -25,14 +25,14 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.cli.targets import TARGET, check_reading
-from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
-from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.profile import register_profile
-from warpreg.experiments.runs.provenance import NOTE
-from warpreg.experiments.runs.residency import Residency
-from warpreg.experiments.runs.row import Row
-from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
+from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
+from warpreg.evaluation.runs.counting import Timed
+from warpreg.evaluation.runs.profile import register_profile
+from warpreg.evaluation.runs.provenance import NOTE
+from warpreg.evaluation.runs.residency import Residency
+from warpreg.evaluation.runs.row import Row
+from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
+from warpreg.evaluation.runs.traces import TraceChoice, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.replay import Profile
 from warpreg.report.files import whole
@@ -250,7 +250,7 @@ def _launch_rows(run: Run, residencies: Sequence[Residency]) -> list[dict[str, A
 
 
 def _as_dict(run: Run, profile: Profile, machine: Machine, residencies: Sequence[Residency]) -> dict[str, Any]:
-    from warpreg.experiments.runs.provenance import code_version
+    from warpreg.evaluation.runs.provenance import code_version
 
     return {
         "run": run.name,

@@ -14,13 +14,13 @@ from warpreg import energy
 from warpreg.cli import output
 from warpreg.cli.cycles import recorded
 from warpreg.cli.launching import KERNEL_FILES
-from warpreg.experiments.runs.by_instruction import by_instruction
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting
-from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.stalls_by_instruction import stalls_by_instruction
-from warpreg.experiments.runs.value_widths import value_widths
+from warpreg.evaluation.runs.by_instruction import by_instruction
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import Setting
+from warpreg.evaluation.runs.counting import Timed
+from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
+from warpreg.evaluation.runs.stalls_by_instruction import stalls_by_instruction
+from warpreg.evaluation.runs.value_widths import value_widths
 from warpreg.ir.kernel import Kernel
 from warpreg.report.source_view import Cost, Explained, SourceLine, mean_width
 from warpreg.timing import CAUSES

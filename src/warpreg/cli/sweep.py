@@ -8,7 +8,7 @@ import click
 
 from warpreg.cli import output
 from warpreg.cli.options import json_option, parquet_option, processes_option, unchecked_option
-from warpreg.experiments.sweep.processes import CLUSTERS, PROCESSES, begin
+from warpreg.evaluation.sweep.processes import CLUSTERS, PROCESSES, begin
 
 
 @click.command()
@@ -57,9 +57,9 @@ def command(
         raise click.UsageError("--json and --csv exclude each other, and so do --list and --status")
     begin()
     from warpreg.cli import sweep_rows  # takes a third of a second
-    from warpreg.experiments.sweep.errors import SweepError
-    from warpreg.experiments.sweep.study_file import read_study
-    from warpreg.experiments.sweep.sweep import batch_of, swept
+    from warpreg.evaluation.sweep.errors import SweepError
+    from warpreg.evaluation.sweep.study_file import read_study
+    from warpreg.evaluation.sweep.sweep import batch_of, swept
 
     printing = sweep_rows.Printing(as_json, as_csv, parquet)
     read = read_study(study)

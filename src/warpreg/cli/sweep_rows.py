@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from warpreg.cli import output
-from warpreg.experiments.runs.provenance import NOTE
-from warpreg.experiments.runs.row import geometric_mean
-from warpreg.experiments.sweep.batch import Batch
-from warpreg.experiments.sweep.study_file import StudyFile
+from warpreg.evaluation.runs.provenance import NOTE
+from warpreg.evaluation.runs.row import geometric_mean
+from warpreg.evaluation.sweep.batch import Batch
+from warpreg.evaluation.sweep.study_file import StudyFile
 
 Rows = Sequence[Mapping[str, Any]]
 MOST_LINES = 60
@@ -121,7 +121,7 @@ def search(
     study: StudyFile, folder: Path, executor: str, processes: int | None, unchecked: bool, printing: Printing
 ) -> int:
     """Search, and print the trials; returns the exit status."""
-    from warpreg.experiments.sweep.search import searched
+    from warpreg.evaluation.sweep.search import searched
 
     assert study.search is not None
     with output.steps(study.search.trials) as progress:

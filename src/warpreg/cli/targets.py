@@ -9,8 +9,8 @@ import click
 
 from warpreg import simt
 from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching
-from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.runs.traces import TraceChoice, is_trace, recorded_run
+from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
+from warpreg.evaluation.runs.traces import TraceChoice, is_trace, recorded_run
 
 TARGET = "NAME|KERNEL.cu|.ptx|.cubin|LAUNCHES.toml|.py|kernelslist.g"
 

@@ -23,11 +23,11 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.cli.targets import TARGET, run_target
-from warpreg.experiments.runs.comparison import BASELINE, Setting
-from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.provenance import NOTE, code_version
-from warpreg.experiments.runs.run import CompileChoice
-from warpreg.experiments.runs.traces import TraceChoice
+from warpreg.evaluation.runs.comparison import BASELINE, Setting
+from warpreg.evaluation.runs.counting import Timed
+from warpreg.evaluation.runs.provenance import NOTE, code_version
+from warpreg.evaluation.runs.run import CompileChoice
+from warpreg.evaluation.runs.traces import TraceChoice
 from warpreg.report.files import whole
 
 MIB = 1 << 20
@@ -109,7 +109,7 @@ def command(
     warpreg trace hotspot --design rfc --cycles 1000:2000 --machine gtx480
     warpreg trace hotspot --design bow-wr --cycles 1000:1200 --machine gtx480 --format konata --output bow.kanata
     """
-    from warpreg.experiments.runs.event_energy import event_energy
+    from warpreg.evaluation.runs.event_energy import event_energy
     from warpreg.report.konata import write_konata
     from warpreg.report.perfetto import messages, write_perfetto
     from warpreg.timing.launch.tracing import trace

@@ -13,8 +13,8 @@ import click
 
 from warpreg import gpu
 from warpreg.cli.rankings import Rows
-from warpreg.experiments.runs.row import Failure, Row
-from warpreg.experiments.runs.run import CompileChoice
+from warpreg.evaluation.runs.row import Failure, Row
+from warpreg.evaluation.runs.run import CompileChoice
 
 ORDER, ADDRESS_BITS, MACHINE = "order", "address-bits", "machine="
 ALL_BITS = (32, 64)

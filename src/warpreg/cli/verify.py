@@ -16,7 +16,7 @@ from warpreg.ir.cpp_names import short_name
 from warpreg.machine_code.assembler import ARCHITECTURES
 
 if TYPE_CHECKING:
-    from warpreg.experiments.checks.verification import Verdict
+    from warpreg.checks.verification import Verdict
 
 FAILED = 1
 CAUGHT = 0.95
@@ -69,7 +69,7 @@ def command(
 
     The exit status is 1 if an output is wrong, or if nothing could be checked.
     """
-    from warpreg.experiments.checks.verification import verify_all
+    from warpreg.checks.verification import verify_all
 
     if design is not None:
         designs.load(design)
@@ -133,7 +133,7 @@ def _messages(failed: Sequence[Verdict], unchecked: Sequence[Verdict]) -> dict[s
 
 def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_json: bool) -> int:
     """Compare with the GPU; the status is 1 if an output of the GPU is wrong, or if a launch could not be compared."""
-    from warpreg.experiments.checks.gpu.verification import compare_all
+    from warpreg.checks.gpu.verification import compare_all
 
     verdicts = []
     with output.steps(len(names)) as progress:
@@ -183,7 +183,7 @@ def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_js
 
 def _control_codes(names: list[str], architecture: str, as_json: bool) -> int:
     """Check the control codes of machine code; the status is 1 if one does not keep a dependence."""
-    from warpreg.experiments.checks.control_codes import CheckedCode, check_codes
+    from warpreg.checks.control_codes import CheckedCode, check_codes
 
     checked: list[CheckedCode] = []
     with output.steps(len(names)) as progress:
@@ -208,7 +208,7 @@ def _control_codes(names: list[str], architecture: str, as_json: bool) -> int:
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:
     """Corrupt placements; the status is 0 if 95% are detected and the others are proved equivalent."""
-    from warpreg.experiments.checks.corruption import trials
+    from warpreg.checks.corruption import trials
 
     found = []
     with output.steps(count) as progress:

@@ -26,13 +26,13 @@ from warpreg.cli.options import (
 )
 from warpreg.cli.targets import TARGET, run_target
 from warpreg.energy import Technology
-from warpreg.experiments.runs.by_instruction import ByInstruction, by_instruction
-from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import Setting
-from warpreg.experiments.runs.counting import Timed
-from warpreg.experiments.runs.provenance import NOTE, code_version
-from warpreg.experiments.runs.run import CompileChoice, Run
-from warpreg.experiments.runs.traces import TraceChoice
+from warpreg.evaluation.runs.by_instruction import ByInstruction, by_instruction
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.comparison import Setting
+from warpreg.evaluation.runs.counting import Timed
+from warpreg.evaluation.runs.provenance import NOTE, code_version
+from warpreg.evaluation.runs.run import CompileChoice, Run
+from warpreg.evaluation.runs.traces import TraceChoice
 from warpreg.gpu import Machine
 from warpreg.ir.cpp_names import forms, normal
 from warpreg.ir.errors import UnknownNameError

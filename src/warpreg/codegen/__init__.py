@@ -14,7 +14,7 @@ from warpreg.codegen.machine.targets import PLAIN, TARGETS, Target, target
 from warpreg.codegen.options import ALLOCATED_PTX, LEVELS, MACHINE, CompileOptions
 
 if TYPE_CHECKING:
-    from warpreg.codegen.build.build import build_kernel
+    from warpreg.codegen.lower.build import build_kernel
     from warpreg.codegen.pipeline import compile, passes_of, translate
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _COMPILER = {
-    "build_kernel": "warpreg.codegen.build.build",
+    "build_kernel": "warpreg.codegen.lower.build",
     "compile": "warpreg.codegen.pipeline",
     "passes_of": "warpreg.codegen.pipeline",
     "translate": "warpreg.codegen.pipeline",

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg.codegen.build.build import build_kernel
+from piecewise_numba.collector_pause import collector_paused
+from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.options import ALLOCATED_PTX, MACHINE, PTX, CompileOptions
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.combine_steps import CombineSteps
@@ -40,7 +41,6 @@ from warpreg.codegen.verify import verify
 from warpreg.ir.compile_observer import compile_step, compiling
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.jit.collector_pause import collector_paused
 
 VERIFY_EACH = "WARPREG_VERIFY_EACH"
 """The environment variable that has every pass verified."""

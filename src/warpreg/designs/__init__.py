@@ -5,9 +5,9 @@ path.  A design's file imports from :mod:`warpreg.designs.interface`.
 """
 
 from warpreg.designs.errors import DesignError, ParameterError
-from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.loader import load, names
+from warpreg.designs.parts.hints.program_table import program_table
 
 __all__ = ["Design", "DesignError", "ParameterError", "Program", "load", "names", "program_table"]

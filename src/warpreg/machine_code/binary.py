@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from warpreg.cache import store
-from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.errors import UnknownNameError, WarpregWarning
 from warpreg.ir.kernel import Kernel, Parameter
 from warpreg.ir.module import Content, Function, Module, Variable

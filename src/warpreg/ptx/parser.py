@@ -6,8 +6,8 @@ import hashlib
 import re
 from dataclasses import replace
 
+from piecewise_numba.collector_pause import collector_paused
 from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel, Variable
-from warpreg.jit.collector_pause import collector_paused
 from warpreg.ptx.address_size import address_size
 from warpreg.ptx.body import BodyReader
 from warpreg.ptx.declarations import SPACES, DeclarationReader

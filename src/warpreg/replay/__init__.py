@@ -3,9 +3,9 @@
 ``replay(trace, kernel, "rfc", entries=6)`` returns :class:`Counts`, ``profile(trace, kernel)`` a :class:`Profile`.
 """
 
-from warpreg.replay.counts import Counts, together
-from warpreg.replay.distinct_warps import DistinctWarps, distinct_warps
-from warpreg.replay.errors import ReplayError
+from warpreg.counting.counts import Counts, together
+from warpreg.counting.distinct_warps import DistinctWarps, distinct_warps
+from warpreg.counting.errors import ReplayError
 from warpreg.replay.profile import Profile, profile
 from warpreg.replay.replay import Suspend, replay, replay_launches
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.natives import Function, nothing
+from piecewise_numba.records import by_reference
 from warpreg.designs.interface.plan import (
     KEEPS,
     RECALLS,
@@ -22,8 +24,6 @@ from warpreg.designs.interface.plan import (
     recalling_plan,
 )
 from warpreg.designs.interface.program import Program, source_operands
-from warpreg.jit.natives import Function, nothing
-from warpreg.jit.records import by_reference
 
 HOOKS = (
     "plan_reads", "plan_write", "issued", "collected", "produced", "arrived", "warp_start", "warp_end", "activated",

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from warpreg.counting.status import NOT_LATE, OK, TOO_MANY_LATE
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
-from warpreg.jit.natives import Function
-from warpreg.replay.status import NOT_LATE, OK, TOO_MANY_LATE
 
 Longs = NDArray[np.int64]
 MOST = 512

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.records import by_reference
+from warpreg.counting.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.designs.interface import thread_blocks
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import reset_rows
-from warpreg.jit.natives import Function
-from warpreg.jit.records import by_reference
 from warpreg.replay.hook_calls import (
     call_activated,
     call_arrived,
@@ -33,7 +34,6 @@ from warpreg.replay.hook_calls import (
     call_warp_end,
     call_warp_start,
 )
-from warpreg.replay.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 
 VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
@@ -107,7 +107,7 @@ def walk(
     resets: Any,
     blank_plan: Plan,
 ) -> int:
-    """Replay a chunk; returns a status of :mod:`warpreg.replay.status`.
+    """Replay a chunk; returns a status of :mod:`warpreg.counting.status`.
 
     ``visits`` int64[blocks] counts visits of basic blocks, ``table`` is the program table, ``resets`` as in
     `reset_rows`.

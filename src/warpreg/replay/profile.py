@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.hints.program_table import program_table
+from piecewise_numba.options import Mode
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.plan import PRIVATE, READ, SHARED, WRITE
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import profile_hooks
 from warpreg.replay.replay import warp_instructions
 from warpreg.replay.walker import Behaviour, Counters, PathWalker

@@ -9,20 +9,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.hints.long_latency import after_stops
-from warpreg.designs.hints.program_table import program_table
+from piecewise_numba.options import Mode
+from warpreg.counting.added_code import NO_FIT, Fit, added_by_block, fit_of
+from warpreg.counting.block_visits import block_visits
+from warpreg.counting.counts import Counts, add_unplanned, added_code, table_events
+from warpreg.counting.distinct_warps import expanded
+from warpreg.counting.errors import ReplayError
 from warpreg.designs.interface.program import Program, lengths, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load
+from warpreg.designs.parts.hints.long_latency import after_stops
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
-from warpreg.replay.added_code import NO_FIT, Fit, added_by_block, fit_of
-from warpreg.replay.counts import Counts, add_unplanned, added_code, table_events
-from warpreg.replay.distinct_warps import expanded
-from warpreg.replay.errors import ReplayError
-from warpreg.replay.static_counts import block_visits, walk_static
+from warpreg.replay.static_counts import walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, digest_of
@@ -77,7 +77,7 @@ def replay_launches(
     runs = list(launches)
 
     def recorded(code: Kernel) -> NDArray[np.int64]:
-        return block_visits([expanded(path, kernel, code, mode) for path, _ in runs], program_table(code), mode)
+        return block_visits([expanded(path, kernel, code, mode) for path, _ in runs], len(code.blocks), mode)
 
     code = chosen.rewrite(kernel, values, recorded=recorded)
     paths = [expanded(path, kernel, code, mode) for path, _ in runs]

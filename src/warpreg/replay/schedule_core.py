@@ -13,25 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.interface import thread_blocks
-from warpreg.designs.interface.plan import Plan
-from warpreg.designs.interface.program import Program
-from warpreg.designs.interface.state import reset_rows
-from warpreg.jit.natives import Function
-from warpreg.jit.records import by_reference
-from warpreg.replay import late_results
-from warpreg.replay.hook_calls import (
-    call_activated,
-    call_arrived,
-    call_block_end,
-    call_block_start,
-    call_issued,
-    call_suspended,
-    call_warp_end,
-    call_warp_start,
-)
-from warpreg.replay.late_results import Late
-from warpreg.replay.status import (
+from piecewise_numba.natives import Function
+from piecewise_numba.records import by_reference
+from warpreg.counting.status import (
     ALREADY_ACTIVE,
     BAD_KIND,
     BAD_PC,
@@ -48,6 +32,22 @@ from warpreg.replay.status import (
     TWICE,
     UNFINISHED,
 )
+from warpreg.designs.interface import thread_blocks
+from warpreg.designs.interface.plan import Plan
+from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.state import reset_rows
+from warpreg.replay import late_results
+from warpreg.replay.hook_calls import (
+    call_activated,
+    call_arrived,
+    call_block_end,
+    call_block_start,
+    call_issued,
+    call_suspended,
+    call_warp_end,
+    call_warp_start,
+)
+from warpreg.replay.late_results import Late
 from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, ScheduleWord
 
 KINDS, SLOTS = (1 << KIND_BITS) - 1, MOST_SLOTS - 1
@@ -170,7 +170,7 @@ def walk(
     resets: Any,
     blank_plan: Plan,
 ) -> int:
-    """Replay a chunk; returns a status of :mod:`warpreg.replay.status`.
+    """Replay a chunk; returns a status of :mod:`warpreg.counting.status`.
 
     ``late`` is used where `late_results.are_kept`; ``given`` is the design's state; the other arguments as in
     `path_core.walk`.

@@ -4,34 +4,23 @@ visits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warpreg.designs.interface.program import Program
+from warpreg.counting.block_visits import block_visits
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay.walker import Behaviour, Counters, PathWalker
 from warpreg.trace.path import PathWord, RecordedPath
 
 ALL_LANES = 0xFFFFFFFF
 
 
-def block_visits(paths: Iterable[RecordedPath], program: Program, mode: Mode) -> NDArray[np.int64]:
-    """By basic block: how often the warps of these paths entered it, int64[blocks]."""
-    counters = Counters(program, levels=1, events=0)
-    walker = PathWalker(Behaviour(program._replace(hints=0), {}, (), "visits", mode), counters)
-    for path in paths:
-        walker.walk(path)
-    return counters.visits
-
-
 def walk_static(
     paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters, kernel: Kernel | None = None
 ) -> None:
     """Count the block visits of ``paths`` of the ``kernel``, and multiply the counts of each block by its visits."""
-    counters.visits += block_visits(paths, behaviour.program, behaviour.mode)
+    counters.visits += block_visits(paths, counters.visits.size, behaviour.mode)
     once = counters.like(behaviour.program)
     hooked = PathWalker(behaviour.hooked(behaviour.hooks, mode="interpreted"), once)
     for block in np.flatnonzero(counters.visits):

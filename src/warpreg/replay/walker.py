@@ -10,6 +10,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import CompileError, Entry, Recipe, read_only
+from piecewise_numba.records import with_constants
+from warpreg.counting import status
+from warpreg.counting.added_code import NO_FIT, Fit
+from warpreg.counting.diagnostics import brief, check_return_types, culprit, typical_arguments
+from warpreg.counting.distinct_warps import DistinctPart, DistinctWarps, weighted
+from warpreg.counting.errors import ReplayError
 from warpreg.designs.checking.running import Limits, watched
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.accounts import unplanned
@@ -28,15 +37,7 @@ from warpreg.designs.interface.state import (
 from warpreg.designs.interface.thread_blocks import NO_BLOCK, knows_thread_blocks, with_slots
 from warpreg.designs.loading.fetch import wrong_slices
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.natives import Function
-from warpreg.jit.options import Mode
-from warpreg.jit.recipe import CompileError, Entry, Recipe, read_only
-from warpreg.jit.records import with_constants
-from warpreg.replay import hook_calls, late_results, path_core, schedule_core, status
-from warpreg.replay.added_code import NO_FIT, Fit
-from warpreg.replay.diagnostics import brief, check_return_types, culprit, typical_arguments
-from warpreg.replay.distinct_warps import DistinctPart, DistinctWarps, weighted
-from warpreg.replay.errors import ReplayError
+from warpreg.replay import hook_calls, late_results, path_core, schedule_core
 from warpreg.replay.warp_streams import WarpStreams
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, Slots

@@ -1,4 +1,4 @@
-"""Draw the figures that the papers declare (`warpreg.experiments.papers.figure`): one general function per kind."""
+"""Draw figures (`warpreg.report.figure`): one general function per kind."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import FixedLocator, FuncFormatter, PercentFormatter, ScalarFormatter
 
-from warpreg.experiments.papers.figure import Figure, Kind
-from warpreg.experiments.studies.published import Published
-from warpreg.report.marks import PRINTED, draw_marks
+from warpreg.report.figure import Figure, Kind
+from warpreg.report.marks import PRINTED, Printed, draw_marks
 from warpreg.report.panels import BAR, MEAN, Panel, panels_of, spread, text
 from warpreg.report.style import (
     INK,
@@ -42,8 +41,8 @@ WIRE_HATCH = "/////"
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 
 
-def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published]) -> Picture:
-    """A figure drawn from its frame; ``printed`` are the paper's results by id."""
+def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Printed]) -> Picture:
+    """A figure drawn from its frame; ``printed`` are the printed results by id."""
     panels = panels_of(figure, frame)
     in_rows = any(_is_wide(panel) for panel in panels)
     shape = (len(panels), 1) if in_rows else (1, len(panels))

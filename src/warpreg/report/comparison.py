@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure
-from warpreg.experiments.runs.row import Row
+from warpreg.evaluation.runs.row import Row
 from warpreg.report.charts import picture
+from warpreg.report.figure import WORKLOAD, Axis, Figure
 from warpreg.report.figures import save_as
 from warpreg.report.style import SERIES_COLOURS
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from warpreg.experiments.runs.row import Row, geometric_mean
+from warpreg.evaluation.runs.row import Row, geometric_mean
 from warpreg.ir.errors import WarpregError
 from warpreg.report.files import whole
 from warpreg.report.style import (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from matplotlib.axes import Axes
 
-from warpreg.experiments.papers.figure import Mark
-from warpreg.experiments.studies.published import Published
+from warpreg.report.figure import Mark
 from warpreg.report.panels import BAR, Panel
 from warpreg.report.style import INK
 
@@ -18,7 +17,17 @@ ASIDE = 0.25
 """Offset to the right of a bar's middle, in bar widths: the measured value is written in the middle."""
 
 
-def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> None:
+class Printed(Protocol):
+    """A printed result: a number, or the two ends of a range."""
+
+    @property
+    def value(self) -> float | None: ...
+
+    @property
+    def range(self) -> tuple[float, float] | None: ...
+
+
+def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Printed]) -> None:
     """Draw the marks of a panel: a diamond at a place, a bar for a printed range, a dashed line without a place."""
     label: str | None = PRINTED
     for mark in panel.figure.marks:
@@ -59,7 +68,7 @@ def _across(axes: Axes, mark: Mark, low: float, high: float, label: str | None) 
         )  # fmt: skip
 
 
-def bounds(mark: Mark, result: Published) -> tuple[float, float]:
+def bounds(mark: Mark, result: Printed) -> tuple[float, float]:
     """The printed value twice, or the two ends of a printed range."""
     low, high = result.range if result.range is not None else (result.value, result.value)
     if low is None or high is None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from warpreg.experiments.papers.figure import HIGH, LOW, Figure, Mean
+from warpreg.report.figure import HIGH, LOW, Figure, Mean
 
 MEAN = "mean"
 """The place of the mean, after the last workload."""

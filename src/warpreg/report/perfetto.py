@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.experiments.runs.event_energy import EventEnergy
+from warpreg.evaluation.runs.event_energy import EventEnergy
 from warpreg.gpu.pipes import PIPES
 from warpreg.ir.errors import WarpregError
 from warpreg.report.trace_counters import counters

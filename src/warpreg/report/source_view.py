@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from warpreg.experiments.runs.placement import Placement
+from warpreg.evaluation.runs.placement import Placement
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.text_files import read_text
 from warpreg.report.listing import Listing

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.experiments.runs.event_energy import EventEnergy
+from warpreg.evaluation.runs.event_energy import EventEnergy
 from warpreg.timing import CAUSES
 from warpreg.timing.launch.tracing import TraceOfRun
 from warpreg.timing.tracing.rows import Kind

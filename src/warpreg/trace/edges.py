@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import Recipe, compiled, read_only
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.edges import old_block
 from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
-from warpreg.jit.options import Mode
-from warpreg.jit.recipe import Recipe, compiled, read_only
 from warpreg.trace import edge_walk as walk
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import RecordedPath

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.jit.recipe import compiled, read_only
+from piecewise_numba.recipe import compiled, read_only
 from warpreg.trace.path import PathWord
 
 MAX_WARPS = 64

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import compiled
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS, Kernel
-from warpreg.jit.options import Mode
-from warpreg.jit.recipe import compiled
 from warpreg.trace import long_arrays
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import PathWord, RecordedPath

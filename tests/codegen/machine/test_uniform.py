@@ -13,7 +13,7 @@ from warpreg import ptx, workloads
 from warpreg.codegen import CompileOptions, target
 from warpreg.codegen.machine.uniform import uniform_values
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
-from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.simt import Device
 
 SM_80 = target("sm_80")

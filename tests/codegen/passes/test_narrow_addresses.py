@@ -103,7 +103,7 @@ def test_memory_past_4_gb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_option_reaches_the_compiler_and_the_row() -> None:
-    from warpreg.experiments.runs.run import CompileChoice
+    from warpreg.evaluation.runs.run import CompileChoice
 
     choice = CompileChoice(address_bits=32)
     assert choice.options().address_bits == 32

@@ -10,7 +10,7 @@ from tests.codegen.texts import after, kernel, listing, text
 from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
-from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.options import CompileOptions
 from warpreg.codegen.pipeline import passes_of
 from warpreg.codegen.regalloc.allocator import Allocated, AllocateRegisters, AllocationError

@@ -11,7 +11,7 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import codegen, ptx, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.simt import Device

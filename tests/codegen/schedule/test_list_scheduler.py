@@ -11,7 +11,7 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
 from warpreg.analysis.pressure import pressure
-from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.kernels import kernel, op, pair, r
 
-from warpreg.designs.affinity.alignment import LEFT, RIGHT, alignments, cut_weight, frustrated_edges
-from warpreg.designs.affinity.graph import Edge
-from warpreg.designs.affinity.odd_cycles import cycle_of, odd_cycles, shortest_odd_cycle
-from warpreg.designs.affinity.optimum import alignment_gap, best_alignments
-from warpreg.designs.affinity.preset import adjacent_words, numbering, renumbered, side_of
+from warpreg.designs.parts.affinity.alignment import LEFT, RIGHT, alignments, cut_weight, frustrated_edges
+from warpreg.designs.parts.affinity.graph import Edge
+from warpreg.designs.parts.affinity.odd_cycles import cycle_of, odd_cycles, shortest_odd_cycle
+from warpreg.designs.parts.affinity.optimum import alignment_gap, best_alignments
+from warpreg.designs.parts.affinity.preset import adjacent_words, numbering, renumbered, side_of
 
 FIGURE_2_8: list[Edge] = [(1, 2), (1, 3), (2, 3), (3, 4), (4, 6), (3, 6), (5, 6), (2, 5)]
 CYCLES_OF_FIGURE_2_8 = [(1, 2, 3), (3, 4, 6), (2, 3, 4, 6, 5), (1, 3, 6, 5, 2)]

@@ -6,8 +6,8 @@ from tests.designs.kernels import at, kernel, op, p, pair, r, when
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs import program_table
-from warpreg.designs.affinity.frequencies import kernel_graph
-from warpreg.designs.affinity.graph import UNKNOWN_TRIPS, affinity_graph, components
+from warpreg.designs.parts.affinity.frequencies import kernel_graph
+from warpreg.designs.parts.affinity.graph import UNKNOWN_TRIPS, affinity_graph, components
 from warpreg.ir.instruction import Instruction
 
 

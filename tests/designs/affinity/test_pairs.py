@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpreg.designs.affinity.metadata import (
+from warpreg.designs.parts.affinity.metadata import (
     alignment_instructions,
     code_growth,
     pair_instructions,
     pairs_per_instruction,
 )
-from warpreg.designs.affinity.pairs import NO_BUDDY, buddies, exclusive_pairs
+from warpreg.designs.parts.affinity.pairs import NO_BUDDY, buddies, exclusive_pairs
 
 graphs = st.dictionaries(
     st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda edge: edge[0] < edge[1]),

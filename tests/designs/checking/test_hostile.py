@@ -12,10 +12,10 @@ import pytest
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
+from piecewise_numba.options import Mode
 from warpreg.designs import DesignError, load
 from warpreg.designs.checking import words
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import replay
 
 HEAD = """\

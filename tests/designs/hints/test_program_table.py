@@ -7,8 +7,8 @@ import pytest
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 
 from warpreg.designs import DesignError, Program, program_table
-from warpreg.designs.hints.long_latency import after_stops, waits_for_all
 from warpreg.designs.interface import PRIVATE, SHARED
+from warpreg.designs.parts.hints.long_latency import after_stops, waits_for_all
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import ConstantBank, Register, Special, Vector

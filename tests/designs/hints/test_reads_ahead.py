@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 
 from warpreg.designs import program_table
-from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.hints.reads_ahead import backward_flags, idle_flags, shared_reader_flags
+from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.parts.hints.reads_ahead import backward_flags, idle_flags, shared_reader_flags
 from warpreg.ir.kernel import Kernel
 
 LOAD = op("ld.global.u32", r(8), at(pair(2)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.timing.assembly import assemble, code
 
 from warpreg.designs import program_table
-from warpreg.designs.hints.reuse_bits import code_bits, greedy_bits, uses_cache
+from warpreg.designs.parts.hints.reuse_bits import code_bits, greedy_bits, uses_cache
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from warpreg import simt, timing
+from warpreg.checks.contract import resets, values_kept
+from warpreg.checks.subject import Subject
 from warpreg.designs import load
-from warpreg.experiments.checks.contract import resets, values_kept
-from warpreg.experiments.checks.subject import Subject
-from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.evaluation.runs.run import find_workload, run_workload
 
 
 @pytest.fixture(scope="module")

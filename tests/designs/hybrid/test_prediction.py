@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpreg.designs.hybrid.columns import COUNTER, WARP_COLUMNS
-from warpreg.designs.hybrid.prediction import (
+from warpreg.designs.parts.hybrid.columns import COUNTER, WARP_COLUMNS
+from warpreg.designs.parts.hybrid.prediction import (
     MEAN,
     MOST,
     OF_SM,

@@ -13,8 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpreg.designs.hybrid.columns import FIRST, FLAGS, NONE, NUMBER, OLD, PENDING, POWERED, SPARE, SUPERSEDED, VECTOR
-from warpreg.designs.hybrid.table import (
+from warpreg.designs.parts.hybrid.columns import (
+    FIRST,
+    FLAGS,
+    NONE,
+    NUMBER,
+    OLD,
+    PENDING,
+    POWERED,
+    SPARE,
+    SUPERSEDED,
+    VECTOR,
+)
+from warpreg.designs.parts.hybrid.table import (
     CARRIES,
     DYING,
     begin_use,
@@ -25,7 +36,7 @@ from warpreg.designs.hybrid.table import (
     must_stay,
     rename,
 )
-from warpreg.designs.hybrid.vectors import (
+from warpreg.designs.parts.hybrid.vectors import (
     CMOS,
     SCALED,
     TFET,

@@ -17,9 +17,9 @@ from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.reference.machine import Sm
 from tests.timing.vocabulary import timed
 
+from piecewise_numba.options import Mode
 from warpreg.designs import Design, DesignError, load
 from warpreg.designs.loading.composition import compose
-from warpreg.jit.options import Mode
 from warpreg.replay import replay
 
 CODE = kernel([op("mov.b32", r(1), 1), op("mov.b32", r(2), r(1)), op("add.s32", r(3), r(1), r(2))])

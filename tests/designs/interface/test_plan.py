@@ -9,6 +9,8 @@ import numba
 import numpy as np
 import pytest
 
+from piecewise_numba.options import OPTIONS
+from piecewise_numba.rebuild import rebuild
 from warpreg.designs.interface import (
     MRF,
     READ,
@@ -41,8 +43,6 @@ from warpreg.designs.interface.plan import (
     WOKEN,
     blank_plan,
 )
-from warpreg.jit.options import OPTIONS
-from warpreg.jit.rebuild import rebuild
 
 CACHE = 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.interface.state import Row, named_leaves
-from warpreg.designs.load_sharing.state import empty
+from warpreg.designs.parts.load_sharing.state import empty
 
 PHYSICAL, WARPS, REGISTERS = 40, 2, 6
 FULL = 0xFFFFFFFF

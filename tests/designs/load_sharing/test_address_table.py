@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.designs.load_sharing.state import FULL, PHYSICAL, fresh
 
 from warpreg.designs.interface import IRREGULAR
-from warpreg.designs.load_sharing.address_table import (
+from warpreg.designs.parts.load_sharing.address_table import (
     BUCKETS,
     find,
     insert,
@@ -20,7 +20,7 @@ from warpreg.designs.load_sharing.address_table import (
     remove_all,
     remove_overlapping,
 )
-from warpreg.designs.load_sharing.columns import COUNT, LANES, NONE, OLDEST, YOUNGER
+from warpreg.designs.parts.load_sharing.columns import COUNT, LANES, NONE, OLDEST, YOUNGER
 
 A, B = 0x10000000, 0x10004000
 Entry = tuple[int, int, int, int]

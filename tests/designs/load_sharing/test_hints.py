@@ -7,7 +7,7 @@ from tests.timing.assembly import assemble, code
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs import program_table
-from warpreg.designs.load_sharing.hints import (
+from warpreg.designs.parts.load_sharing.hints import (
     EVERYTHING,
     FENCE,
     NO_ORDER,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.designs.load_sharing.state import FULL
 from tests.designs.load_sharing.test_address_table import A, Entry, table
 
-from warpreg.designs.load_sharing.merging import HOLDS, REGISTER, SHIFT, cover, shifted
+from warpreg.designs.parts.load_sharing.merging import HOLDS, REGISTER, SHIFT, cover, shifted
 
 
 def parts(entries: tuple[Entry, ...], base: int, stride: int = 4, lanes: int = FULL) -> list[tuple[int, int, int]]:

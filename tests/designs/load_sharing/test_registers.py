@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.load_sharing.state import FULL, PHYSICAL, REGISTERS, WARPS, fresh
 
-from warpreg.designs.load_sharing import registers
-from warpreg.designs.load_sharing.address_table import find, insert
-from warpreg.designs.load_sharing.columns import (
+from warpreg.designs.parts.load_sharing import registers
+from warpreg.designs.parts.load_sharing.address_table import find, insert
+from warpreg.designs.parts.load_sharing.columns import (
     FORMER,
     LINKS_LEFT,
     MAPPED,
@@ -26,7 +26,7 @@ from warpreg.designs.load_sharing.columns import (
     TAKEN,
     UNDER_WAY,
 )
-from warpreg.designs.load_sharing.registers import (
+from warpreg.designs.parts.load_sharing.registers import (
     assign,
     bank_of,
     drop,
@@ -37,7 +37,7 @@ from warpreg.designs.load_sharing.registers import (
     take,
     unassign,
 )
-from warpreg.designs.load_sharing.waiting import (
+from warpreg.designs.parts.load_sharing.waiting import (
     LOAD,
     MISSING,
     add_part,

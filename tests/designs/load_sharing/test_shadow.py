@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.designs.load_sharing.state import fresh
 
-from warpreg.designs.load_sharing import shadow
-from warpreg.designs.load_sharing.shadow import (
+from warpreg.designs.parts.load_sharing import shadow
+from warpreg.designs.parts.load_sharing.shadow import (
     ADDRESS,
     FRESH,
     KIND,

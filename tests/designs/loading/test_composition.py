@@ -9,14 +9,14 @@ import pytest
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
+from piecewise_numba.options import Mode
 from warpreg import gpu
 from warpreg.designs import Design, DesignError, load
-from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.plan import blank_plan
 from warpreg.designs.interface.residency import unshared
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
 
 HEAD = """\

@@ -10,10 +10,10 @@ from tests.designs.kernels import kernel, op, p, r, when
 from tests.designs.loading.test_loading import complaint, replayed, written
 from tests.replay.paths import one_warp
 
+from piecewise_numba.options import Mode
 from warpreg.designs import DesignError, load
-from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.ir.errors import WarpregError
-from warpreg.jit.options import Mode
 from warpreg.replay import replay
 
 HEAD = """\

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scipy.optimize import milp
 
-from warpreg.designs.placement import integer
+from warpreg.designs.parts.placement import integer
 
 
 def test_lines_of_the_solver_do_not_reach_the_output(

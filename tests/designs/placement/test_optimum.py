@@ -17,17 +17,17 @@ from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.analysis.strands import strands
 from warpreg.designs import program_table
-from warpreg.designs.placement import upper_levels
-from warpreg.designs.placement.allocate import Placed
-from warpreg.designs.placement.check import findings
-from warpreg.designs.placement.copies import Copied
-from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.placement.encode import encode
-from warpreg.designs.placement.hierarchy import Options, Placement, allocate, candidates, strands_of
-from warpreg.designs.placement.instances import KernelView
-from warpreg.designs.placement.optimum import Optimum, optimum, saved_pj
-from warpreg.designs.placement.scratchpad import ScratchpadOptions, select
-from warpreg.designs.placement.stays import ANY, OWN, Choices
+from warpreg.designs.parts.placement import upper_levels
+from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.check import findings
+from warpreg.designs.parts.placement.copies import Copied
+from warpreg.designs.parts.placement.costs import LevelCost
+from warpreg.designs.parts.placement.encode import encode
+from warpreg.designs.parts.placement.hierarchy import Options, Placement, allocate, candidates, strands_of
+from warpreg.designs.parts.placement.instances import KernelView
+from warpreg.designs.parts.placement.optimum import Optimum, optimum, saved_pj
+from warpreg.designs.parts.placement.scratchpad import ScratchpadOptions, select
+from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Vector

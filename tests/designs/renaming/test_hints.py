@@ -7,9 +7,9 @@ from tests.designs.kernels import at, kernel, op, p, r, when
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs import program_table
-from warpreg.designs.affinity.alignment import ANY_SIDE, LEFT
-from warpreg.designs.affinity.pairs import NO_BUDDY
-from warpreg.designs.renaming.hints import dying_at_entry, renaming_hints
+from warpreg.designs.parts.affinity.alignment import ANY_SIDE, LEFT
+from warpreg.designs.parts.affinity.pairs import NO_BUDDY
+from warpreg.designs.parts.renaming.hints import dying_at_entry, renaming_hints
 from warpreg.ir.kernel import Kernel
 
 STORE = op("st.shared.u32", at(r(4)), r(3))

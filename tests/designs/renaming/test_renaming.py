@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.renaming.model import Model, Place, Result, Side, Source
 
-from warpreg.designs.affinity.alignment import ANY_SIDE, LEFT, RIGHT
-from warpreg.designs.affinity.pairs import NO_BUDDY
-from warpreg.designs.renaming.free_map import (
+from warpreg.designs.parts.affinity.alignment import ANY_SIDE, LEFT, RIGHT
+from warpreg.designs.parts.affinity.pairs import NO_BUDDY
+from warpreg.designs.parts.renaming.free_map import (
     HELD,
     RIGHTMOST,
     all_free,
@@ -24,9 +24,9 @@ from warpreg.designs.renaming.free_map import (
     give,
     take,
 )
-from warpreg.designs.renaming.policies import beside_buddy, default_fit, first_fit, hold_for_buddy, to_its_side
-from warpreg.designs.renaming.slices import FULL, longest_run, lowest_slices, shrunk, size_of, slice_table
-from warpreg.designs.renaming.table import (
+from warpreg.designs.parts.renaming.policies import beside_buddy, default_fit, first_fit, hold_for_buddy, to_its_side
+from warpreg.designs.parts.renaming.slices import FULL, longest_run, lowest_slices, shrunk, size_of, slice_table
+from warpreg.designs.parts.renaming.table import (
     UNMAPPED,
     collect_source,
     empty_table,

@@ -11,7 +11,7 @@ from tests.designs.kernels import at, kernel, op, r
 from warpreg import gpu
 from warpreg.designs import Design, DesignError, load, program_table
 from warpreg.designs.interface.residency import Launch, Residency, Room, unshared
-from warpreg.designs.sharing.instructions import ACQUIRE, action_of
+from warpreg.designs.parts.sharing.instructions import ACQUIRE, action_of
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 

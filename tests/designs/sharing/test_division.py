@@ -13,17 +13,17 @@ from warpreg import codegen, ptx
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.verify import verify
-from warpreg.designs.sharing.check import findings
-from warpreg.designs.sharing.corruptions import (
+from warpreg.designs.parts.sharing.check import findings
+from warpreg.designs.parts.sharing.corruptions import (
     EARLY_RELEASE,
     LATE_ACQUIRE,
     MISSING_MOVE,
     WRONG_SECTION,
     corruptions_of,
 )
-from warpreg.designs.sharing.division import Division, divided
-from warpreg.designs.sharing.instructions import ACQUIRE, NOTHING, RELEASE, action_of
-from warpreg.designs.sharing.states import DivisionError
+from warpreg.designs.parts.sharing.division import Division, divided
+from warpreg.designs.parts.sharing.instructions import ACQUIRE, NOTHING, RELEASE, action_of
+from warpreg.designs.parts.sharing.states import DivisionError
 from warpreg.ir.edges import visits_of
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

@@ -6,7 +6,7 @@ import pytest
 
 from warpreg import gpu
 from warpreg.designs.interface.residency import Launch, Residency, room
-from warpreg.designs.sharing.sizes import (
+from warpreg.designs.parts.sharing.sizes import (
     DOWN,
     EXAMPLE,
     WORDING,

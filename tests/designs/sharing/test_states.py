@@ -7,9 +7,9 @@ import pytest
 from tests.designs.kernels import at, kernel, op, p, r, when
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.sharing.division import divided
-from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of, waiting_points
-from warpreg.designs.sharing.states import DivisionError, Marks, need_of, states_of
+from warpreg.designs.parts.sharing.division import divided
+from warpreg.designs.parts.sharing.instructions import ACQUIRE, RELEASE, action_of, waiting_points
+from warpreg.designs.parts.sharing.states import DivisionError, Marks, need_of, states_of
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Label

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpreg.designs.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
+from warpreg.designs.parts.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
 
 moves = st.lists(st.tuples(st.booleans(), st.integers(0, 15)), max_size=30)
 

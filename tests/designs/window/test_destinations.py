@@ -11,9 +11,9 @@ from tests.designs.window.figure36 import FIGURE_36, line
 from tests.replay.warp_runs import control_flows
 
 from warpreg.designs import program_table
-from warpreg.designs.window.check import findings
-from warpreg.designs.window.destinations import Destination, destinations
-from warpreg.designs.window.window import Window
+from warpreg.designs.parts.window.check import findings
+from warpreg.designs.parts.window.destinations import Destination, destinations
+from warpreg.designs.parts.window.window import Window
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Label
 

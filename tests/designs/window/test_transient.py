@@ -16,10 +16,10 @@ from tests.replay.schedules import schedules
 from tests.replay.warp_runs import warp_runs
 
 from warpreg.designs import load, program_table
-from warpreg.designs.window.demand import register_demand
-from warpreg.designs.window.destinations import destinations
-from warpreg.designs.window.transient import without_register
-from warpreg.designs.window.window import Window, WindowView
+from warpreg.designs.parts.window.demand import register_demand
+from warpreg.designs.parts.window.destinations import destinations
+from warpreg.designs.parts.window.transient import without_register
+from warpreg.designs.parts.window.window import Window, WindowView
 from warpreg.ir.kernel import Kernel
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.experiments.papers import reproduction
-from warpreg.experiments.papers.ablation import Ablation
-from warpreg.experiments.papers.cause import Cause
-from warpreg.experiments.papers.part import Part
-from warpreg.experiments.runs.run import CompileChoice
-from warpreg.experiments.studies import findings
-from warpreg.experiments.studies.study import Study, Usage
-from warpreg.report.page.papers import reproduction as of_paper
+from warpreg.evaluation.runs.run import CompileChoice
+from warpreg.evaluation.studies import findings
+from warpreg.evaluation.studies.study import Study, Usage
+from warpreg_papers import reproduction
+from warpreg_papers.ablation import Ablation
+from warpreg_papers.cause import Cause
+from warpreg_papers.part import Part
+from warpreg_papers.report_section import reproduction as of_paper
 
 RESULT = "rfc-usage-read-more-than-2"
 """Printed: 10%."""

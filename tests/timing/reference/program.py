@@ -10,8 +10,8 @@ from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Control, Instruction, Step
 from tests.timing.reference.machine import Constants, Opcode, Pipe
 
-from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import Program
+from warpreg.designs.parts.hints.program_table import classify, program_table
 from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel

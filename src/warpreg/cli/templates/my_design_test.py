@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 import warpreg
+from warpreg.checks.counterexample import counterexample
 from warpreg.designs import load
-from warpreg.experiments.checks.counterexample import counterexample
 from warpreg.replay import Counts, replay
 
 DESIGN = load(Path(__file__).with_name("my_design.py"))

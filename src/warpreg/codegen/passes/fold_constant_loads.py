@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warpreg.analysis.definitions import single_definitions
-from warpreg.codegen.build.address_layout import CONSTANT_BANK, VARIABLE_BANK
+from warpreg.codegen.lower.address_layout import CONSTANT_BANK, VARIABLE_BANK
 from warpreg.codegen.passes.base import Tracker, rewrite
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel, Placement

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from warpreg.analysis.definitions import SingleDefinitions, single_definitions
-from warpreg.codegen.build.address_layout import VARIABLE_BANK
+from warpreg.codegen.lower.address_layout import VARIABLE_BANK
 from warpreg.codegen.machine.legality import (
     STORING,
     charged,

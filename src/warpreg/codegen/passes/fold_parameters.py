@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from warpreg.codegen.build.address_layout import PARAMETER_BANK
+from warpreg.codegen.lower.address_layout import PARAMETER_BANK
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

@@ -14,7 +14,7 @@ from typing import Protocol
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.definitions import single_definitions
 from warpreg.analysis.liveness import liveness
-from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.lower.address_layout import align
 from warpreg.codegen.machine.operand_rewriting import rename_registers
 from warpreg.codegen.machine.side_effects import FIXED_SPECIALS
 from warpreg.codegen.passes.base import with_blocks

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from warpreg.analysis.loops import Loop
-from warpreg.codegen.build.split_blocks import Node, tidied
+from warpreg.codegen.lower.split_blocks import Node, tidied
 from warpreg.codegen.unroll.counters import Counter
 from warpreg.codegen.unroll.factor import Factor
 from warpreg.codegen.unroll.remaining import guarded_by

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from piecewise_numba.fault_record import fault_record
+from piecewise_numba.guards import fail, plain, require
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.checking.ranges import MOST_CYCLES, MOST_VALUE, RECALLED
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKEN
-from warpreg.jit.fault_record import fault_record
-from warpreg.jit.guards import fail, plain, require
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import noinline
 
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""

@@ -1,12 +1,12 @@
-"""Guards of loops and of elements of what an expression returns; those of `warpreg.jit.guards` are the others."""
+"""Guards of loops and of elements of what an expression returns; those of `piecewise_numba.guards` are the others."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.fault_record import fault_record
+from piecewise_numba.guards import at, fail, only
 from warpreg.designs.checking import words
-from warpreg.jit.fault_record import fault_record
-from warpreg.jit.guards import at, fail, only
 
 
 def item(site: int, kind: int, sequence: Any, index: Any) -> Any:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, cast
 
+from piecewise_numba.natives import native_of
+from piecewise_numba.rebuild import rebuild
 from warpreg.designs.checking import words
 from warpreg.designs.checking.around import Way, around
 from warpreg.designs.checking.ranges import MOST_LEVELS, guards_of_main, ranges_of
@@ -21,10 +23,8 @@ from warpreg.designs.checking.sites import Sites
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.interface.hooks import HOOKS, place
-from warpreg.jit.natives import native_of
-from warpreg.jit.rebuild import rebuild
 
-NOT_REWRITTEN = "warpreg.jit."
+NOT_REWRITTEN = "piecewise_numba."
 
 
 def checked_hooks(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from piecewise_numba.fault_record import fault_record
+from piecewise_numba.guards import fail, is_outside, require
+from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.interface.plan import UNSET
-from warpreg.jit.fault_record import fault_record
-from warpreg.jit.guards import fail, is_outside, require
-from warpreg.jit.noinline import noinline
 
 Guard = Callable[..., Any]
 WHERE = {"bank": "bank", "cycles": "cycles", "slices": "slices", "row": "row"}

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.guards import LAST_SHIFT, at, fail, nonzero, only, plain, require, sized
+from piecewise_numba.natives import Function
 from warpreg.designs.checking.guards import bounded, item, item_2, turn
 from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.checking.ranges import ARGUMENTS, DEFAULTS, GUARDS, PLACES, level_alone, own_level_alone
@@ -27,8 +29,6 @@ from warpreg.designs.checking.sources import definition, remade
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import loads, plan_functions
 from warpreg.designs.interface.plan import ARRAYS
-from warpreg.jit.guards import LAST_SHIFT, at, fail, nonzero, only, plain, require, sized
-from warpreg.jit.natives import Function
 
 PLAN_MODULES: Mapping[str, ModuleType] = {one.__name__: one for one in (plan_functions, loads)}
 """Modules of plan functions."""

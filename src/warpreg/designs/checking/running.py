@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType, TracebackType
 
+from piecewise_numba.fault_record import HIGH, KIND, LOW, RECORD, SITE, VALUE, HookFaultError
+from piecewise_numba.noinline import out_of_line
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import said
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import HOOKS, authors_of_hook, parts_of_hook, place
 from warpreg.ir.errors import WarpregError
-from warpreg.jit.fault_record import HIGH, KIND, LOW, RECORD, SITE, VALUE, HookFaultError
-from warpreg.jit.noinline import out_of_line
 
 _one_at_a_time = threading.RLock()
 

@@ -1,6 +1,6 @@
 """The words of the fault record: what is being called, what it may name, and what failed.
 
-The first five are those of `warpreg.jit.fault_record`.
+The first five are those of `piecewise_numba.fault_record`.
 """
 
 from __future__ import annotations

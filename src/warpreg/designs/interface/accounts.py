@@ -19,6 +19,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import noinline
+from piecewise_numba.rebuild import reaches
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import HOOKS, authors_of_hook, parts_of_hook, place
 from warpreg.designs.interface.plan import (
@@ -40,9 +43,6 @@ from warpreg.designs.interface.plan import (
 from warpreg.designs.interface.plan_functions import bit_of, nowhere, read, write
 from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import noinline
-from warpreg.jit.rebuild import reaches
 
 READS, WRITE, PRODUCED = (1 + list(HOOKS).index(name) for name in ("plan_reads", "plan_write", "produced"))
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.records import record_type
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
-from warpreg.jit.records import record_type
 
 ELEMENTS = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
 """Types of an element."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.jit.records import replacing
+from piecewise_numba.records import replacing
 
 PRIVATE, SHARED = 0, 1
 READ, WRITE = 0, 1

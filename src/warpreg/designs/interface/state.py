@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.records import record_type
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
-from warpreg.jit.natives import Function
-from warpreg.jit.records import record_type
 from warpreg.trace import long_arrays
 
 Scope = Literal["warp", "pair", "scheduler", "sm", "kernel"]

@@ -11,9 +11,9 @@ from types import FunctionType
 
 import numpy as np
 
+from piecewise_numba.rebuild import reaches
 from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.program import Program
-from warpreg.jit.rebuild import reaches
 
 NO_BLOCK = -1
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from piecewise_numba.natives import Function
+from piecewise_numba.records import by_reference, replacing
 from warpreg.designs.interface.hooks import HOOKS, combined
 from warpreg.designs.interface.plan import (
     ALONE,
@@ -24,8 +26,6 @@ from warpreg.designs.interface.plan import (
     plan_of_part,
 )
 from warpreg.designs.interface.program import Program
-from warpreg.jit.natives import Function
-from warpreg.jit.records import by_reference, replacing
 
 PLANNING_ORDER = ("levels", "mapping", "policy")
 PLANNING = (("plan_reads",), ("plan_write", "produced"))

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.records import record_type
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, field_of
@@ -30,7 +31,6 @@ from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.records import record_type
 
 SEPARATOR = "+"
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.kernel_analysis import Analysis, Frequencies
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.checked import Checked, Corruption
@@ -30,6 +29,7 @@ from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.designs.interface.state import named_leaves, wrong_leaf
 from warpreg.designs.loading.author_code import author_code, place_of
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.edges import EdgeError, check_added
@@ -197,8 +197,8 @@ class Design:
         if hasattr(self.module, "checked"):
             found: Checked = self._call("checked", (program, parameters, kernel), {}, None)
             return found
-        from warpreg.designs.placement.check import findings  # only verification executes placements
-        from warpreg.designs.placement.expand import expanded
+        from warpreg.designs.parts.placement.check import findings  # only verification executes placements
+        from warpreg.designs.parts.placement.expand import expanded
 
         changed = expanded(kernel, program, self.levels)
         return Checked(changed.kernel, changed.taints, lambda: findings(kernel, program))

@@ -45,6 +45,11 @@ def is_packaged(name: str) -> bool:
     return all(part in _packaged() for part in name.replace("++", "-pp").split(SEPARATOR))
 
 
+def packaged() -> dict[str, Path]:
+    """The files of the package's own designs by name."""
+    return {name: path for name, (path, _) in _packaged().items()}
+
+
 def load(name_or_path: str | Path, checked: bool | None = None) -> Design:
     """The design with this name, or in this file if it ends in ``.py``; names joined by ``+`` make a composition.
 
@@ -73,8 +78,9 @@ def _imported(name: str, path: Path, module: str) -> Design:
 
 @functools.cache
 def _packaged() -> dict[str, tuple[Path, str]]:
-    files = (path for path in FOLDER.glob("*.py") if DECLARES.search(path.read_text(encoding="utf-8")))
-    return {_name(path): (path, f"warpreg.designs.{path.stem}") for path in files}
+    """File and module of each design of the package, all of which are in the folders of families."""
+    files = (path for path in FOLDER.glob("*/*.py") if DECLARES.search(path.read_text(encoding="utf-8")))
+    return {_name(path): (path, f"warpreg.designs.{path.parent.name}.{path.stem}") for path in files}
 
 
 def _installed() -> dict[str, tuple[Path, str]]:

@@ -42,10 +42,10 @@ class _Places(Generic[Entry]):
 def contents(
     title: str, rows: Iterable[Row], missing: Sequence[Mapping[str, Any]] = (), papers: Sequence[Row] = ()
 ) -> dict[str, Any]:
-    """The data of a report with this title; rows have the form of `warpreg.experiments.runs.row.Row.as_dict`.
+    """The data of a report with this title; rows have the form of `warpreg.evaluation.runs.row.Row.as_dict`.
 
     ``missing`` are cells of the study without a result: place, ``reason``, and whether they have ``failed``; ``papers``
-    are reproductions (`warpreg.report.page.papers`).
+    are reproductions (`warpreg_papers.report_section`).
     """
     runs: _Places[dict[str, Any]] = _Places()
     designs: _Places[dict[str, Any]] = _Places()

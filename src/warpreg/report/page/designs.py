@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from warpreg.experiments.runs.choices import Choice
+from warpreg.evaluation.runs.choices import Choice
 from warpreg.ir.errors import WarpregError
 
 Entry = Mapping[str, Any]

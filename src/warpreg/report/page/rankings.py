@@ -1,4 +1,4 @@
-"""Rankings of the designs of a report, and what turns them (`warpreg.experiments.sweep.ranking`)."""
+"""Rankings of the designs of a report, and what turns them (`warpreg.evaluation.sweep.ranking`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from warpreg.experiments.sweep.ranking import ENERGY, ENERGY_ENDS, Comparison, Results
+from warpreg.evaluation.sweep.ranking import ENERGY, ENERGY_ENDS, Comparison, Results
 
 MEASURES = {"energy": ENERGY, "speed": "speed"}
 """Measures of the page by which designs are ranked, and their keys in a row."""

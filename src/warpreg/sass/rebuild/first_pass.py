@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.recipe import compiled, read_only
 from warpreg.ir.errors import Location
-from warpreg.jit.recipe import compiled, read_only
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.parse.header import AS_WRITTEN, NEWEST_TRACER, Header, Replaced
 from warpreg.sass.parse.line import parse_line

@@ -10,8 +10,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.recipe import compiled, read_only
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.recipe import compiled, read_only
 from warpreg.sass.rebuild import walk
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.first_pass import TraceText

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
+from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir import opcodes
 from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError

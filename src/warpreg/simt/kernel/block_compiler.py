@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.analysis.accesses import Cells, accesses
-from warpreg.codegen.build.calls import Call
-from warpreg.codegen.build.services import reason
+from warpreg.codegen.lower.calls import Call
+from warpreg.codegen.lower.services import reason
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpreg.analysis.reconvergence import reconvergence
-from warpreg.codegen.build.stack import STACK_BASE
+from warpreg.codegen.lower.stack import STACK_BASE
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Immediate, Special

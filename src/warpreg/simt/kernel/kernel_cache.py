@@ -10,6 +10,7 @@ import hashlib
 import pickle
 from dataclasses import replace
 
+from piecewise_numba.collector_pause import collector_paused
 from warpreg import codegen, ptx
 from warpreg.cache import store
 from warpreg.cache.identity import spelled
@@ -17,7 +18,6 @@ from warpreg.codegen import CompileOptions
 from warpreg.ir.compile_observer import compile_step, compiling
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.jit.collector_pause import collector_paused
 from warpreg.simt.kernel.native_kernel import Image, NativeKernel, Record, load
 from warpreg.simt.llvm import object_code
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.address_layout import PARAMETER_COPY
+from warpreg.codegen.lower.address_layout import PARAMETER_COPY
 from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import WarpregWarning
 from warpreg.ir.kernel import Kernel

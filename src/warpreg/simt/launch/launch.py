@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import MAX_WARPS, Slot, Stop

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.build.functions import function_addresses
+from warpreg.codegen.lower.functions import function_addresses
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Parameter
 from warpreg.ir.module import Content, Generic, Masked, Module, Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpreg.codegen.build.address_layout import CONSTANT_BANK, VARIABLE_BANK, align
+from warpreg.codegen.lower.address_layout import CONSTANT_BANK, VARIABLE_BANK, align
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.jit.natives import native
+from piecewise_numba.natives import native
 from warpreg.timing.core import intrinsics
 
 ONE: Any = np.int64(1)

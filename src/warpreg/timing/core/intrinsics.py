@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from warpreg.jit.bare_arrays import words_type
+from piecewise_numba.bare_arrays import words_type
 
 
 @functools.cache

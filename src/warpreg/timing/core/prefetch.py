@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.jit.natives import native
+from piecewise_numba.natives import native
 from warpreg.timing.core import intrinsics
 
 HOST_LINE = 8

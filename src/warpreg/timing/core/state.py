@@ -50,4 +50,4 @@ IN_FRONT = tuple(
     (Core._fields.index(name), Core._fields.index("rows"), distance)
     for name, distance in (("machine", FRONT), ("table", 0))
 )
-"""The arrays in the form that `warpreg.jit.bare_arrays.bare` accepts."""
+"""The arrays in the form that `piecewise_numba.bare_arrays.bare` accepts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from warpreg.jit.natives import native
+from piecewise_numba.natives import native
 from warpreg.timing.core import thread_intrinsics
 from warpreg.timing.core.columns.typed import Column, Table, TeamRow
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from llvmlite import ir
 
-from warpreg.jit.bare_arrays import words_type
+from piecewise_numba.bare_arrays import words_type
 
 BYTES = 8
 SLEEP_US = 20

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.recipe import Recipe
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.recipe import Recipe
 from warpreg.timing.core import access_record as record
 from warpreg.timing.feed.kept import Splitting, thread_blocks
 from warpreg.trace.file import Trace

@@ -13,14 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.bare_arrays import bare, widths
+from piecewise_numba.natives import Function
+from piecewise_numba.recipe import Recipe
 from warpreg.analysis.cached import cached_analysis
-from warpreg.codegen.build.stack import STACK_BASE
+from warpreg.codegen.lower.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
-from warpreg.jit.bare_arrays import bare, widths
-from warpreg.jit.natives import Function
-from warpreg.jit.recipe import Recipe
 from warpreg.simt.launch.launch import STACK_BYTES
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import decode

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
-from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
+from warpreg.designs.parts.hints.program_table import classify, program_table
 from warpreg.gpu import Machine
 from warpreg.gpu.opcodes import OpcodeTiming, timing_of
 from warpreg.gpu.pipes import CTRL, MEM, PIPES, SFU, TEX, UNTIMED

@@ -83,7 +83,7 @@ class Batch(NamedTuple):
 
 
 def opened_streams(streams: Streams) -> Streams:
-    """Replaced by `warpreg.jit.bare_arrays.bare` with the widths of the arrays."""
+    """Replaced by `piecewise_numba.bare_arrays.bare` with the widths of the arrays."""
     return streams
 
 

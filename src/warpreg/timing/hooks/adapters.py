@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import (
     BANK,
     CYCLES,
@@ -31,8 +33,6 @@ from warpreg.designs.interface.plan import (
 )
 from warpreg.designs.interface.state import reset_rows
 from warpreg.designs.interface.thread_blocks import NO_BLOCK, take_slot
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import COMPLETED, COMPLETED_CYCLES, COMPLETED_LOAD
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, code, ops, sms

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpreg.jit.natives import Function
+from piecewise_numba.natives import Function
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code, machine, ops, warps

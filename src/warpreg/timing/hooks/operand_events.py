@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
+from piecewise_numba.natives import Function
 from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.plan import KEEPS, MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
-from warpreg.jit.natives import Function
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
 from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow

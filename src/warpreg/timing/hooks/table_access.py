@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.bits import remainder
 from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
-from warpreg.jit.bits import remainder
 from warpreg.timing.core.columns import clock, ops
 from warpreg.timing.core.columns.typed import OpRow, SmRow
 from warpreg.timing.core.state import Core

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from piecewise_numba.natives import Function
 from warpreg.designs.interface.plan import AFTER, Plan
-from warpreg.jit.natives import Function
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import causes, clock, code, ops, warps

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpreg.jit.natives import Function
+from piecewise_numba.natives import Function
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine, ops, warps
 from warpreg.timing.core.columns.typed import OpRow, Pc, WarpRow

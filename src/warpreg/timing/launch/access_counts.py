@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.hints.program_table import program_table
+from warpreg.counting.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.designs.interface.program import lengths
 from warpreg.designs.loading.design import Design
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.binding import Outside
 

@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import out_of_line
+from piecewise_numba.options import Mode
+from piecewise_numba.rebuild import calls_out_of_line
 from warpreg.designs.checking.running import Limits, called_from, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.accounts import unplanned
@@ -35,10 +39,6 @@ from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.gpu.units import WINDOW
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import out_of_line
-from warpreg.jit.options import Mode
-from warpreg.jit.rebuild import calls_out_of_line
 from warpreg.timing import memory
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from piecewise_numba.bare_arrays import Numbers, bare, widths
+from piecewise_numba.natives import Function
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import CompileError, Recipe
+from piecewise_numba.sealed import sealed
+from warpreg.counting.diagnostics import author_line, authors_files, brief, check_return_types
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
-from warpreg.jit.bare_arrays import Numbers, bare, widths
-from warpreg.jit.natives import Function
-from warpreg.jit.options import Mode
-from warpreg.jit.recipe import CompileError, Recipe
-from warpreg.jit.sealed import sealed
-from warpreg.replay.diagnostics import author_line, authors_files, brief, check_return_types
 from warpreg.timing.core.columns.machine import STRUCTURE
 from warpreg.timing.core.state import IN_FRONT
 from warpreg.timing.memory import layout
@@ -30,7 +30,7 @@ Entry = Callable[..., int]
 class Designs(NamedTuple):
     """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
-    What differs most between designs comes last: see `warpreg.jit.sealed`.
+    What differs most between designs comes last: see `piecewise_numba.sealed`.
 
     The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
     the results of instructions under way.  ``tables``

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.options import Mode
 from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
 from warpreg.timing.core.columns.typed import NEVER, WarpRow
 from warpreg.timing.core.state import Core

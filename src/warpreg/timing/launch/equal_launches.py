@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from types import FunctionType
 
+from piecewise_numba.dependencies import named_values, names_in
+from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs.interface.hooks import HOOKS, authors_of_hook
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine
-from warpreg.jit.dependencies import named_values, names_in
-from warpreg.replay.capacity import RecordedLaunch
 from warpreg.timing.feed.digest import Read, digest
 from warpreg.timing.feed.feed import ALL_BLOCKS
 from warpreg.timing.feed.kept import Splitting

@@ -20,12 +20,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from piecewise_numba.options import Mode
+from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
-from warpreg.jit.options import Mode
-from warpreg.replay.capacity import RecordedLaunch
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.partition import share_of

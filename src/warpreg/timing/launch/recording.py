@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
+from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
@@ -19,8 +21,6 @@ from warpreg.designs.loading.chosen import PLAIN, Chosen
 from warpreg.designs.loading.composition import compose, joined, parts_of
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
-from warpreg.jit.options import Mode
-from warpreg.replay.capacity import RecordedLaunch
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT

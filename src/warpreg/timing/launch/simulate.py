@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.options import Mode
+from warpreg.counting.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
+from warpreg.counting.fitting import misfit
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
+from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine, load
 from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
-from warpreg.replay.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
-from warpreg.replay.fitting import misfit
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep

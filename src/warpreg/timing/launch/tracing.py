@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
+from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
-from warpreg.replay.capacity import RecordedLaunch
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.options import Mode
+from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.jit.options import Mode
-from warpreg.replay.capacity import RecordedLaunch
 from warpreg.timing.core.columns import causes
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed

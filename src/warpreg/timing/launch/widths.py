@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.jit.options import Mode
-from warpreg.replay.warp_streams import Piece, Splitter
+from piecewise_numba.options import Mode
+from warpreg.counting.pieces import Piece, Splitter
 from warpreg.timing.core.columns.typed import Array
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from warpreg.jit.natives import Function
+from piecewise_numba.natives import Function
 from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import ORDERED_LOAD as ORDERED

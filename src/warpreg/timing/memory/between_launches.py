@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warpreg.jit.options import Mode
-from warpreg.jit.recipe import compiled
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import compiled
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.access_record import LINE_BYTES
 from warpreg.timing.core.columns.typed import NONE, Array, array_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpreg.jit.natives import Function, native
+from piecewise_numba.natives import Function, native
 from warpreg.timing import memory as models
 from warpreg.timing.core import ports, thread_intrinsics
 from warpreg.timing.memory.columns import scalars

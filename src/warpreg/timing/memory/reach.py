@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warpreg.jit.natives import Function
+from piecewise_numba.natives import Function
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.memory import heap

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpreg.jit.recipe import compiled
+from piecewise_numba.recipe import compiled
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE, Array
 from warpreg.timing.memory import dispatch, heap

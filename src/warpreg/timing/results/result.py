@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.recipe import read_only
+from warpreg.counting.counts import Counts, together
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import CTRL, PIPES
-from warpreg.jit.recipe import read_only
-from warpreg.replay.counts import Counts, together
 from warpreg.timing.core.columns import causes, clock, machine, sms, warps
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from warpreg.jit.natives import Function
-from warpreg.jit.twin import twin
+from piecewise_numba.natives import Function
+from piecewise_numba.twin import twin
 from warpreg.timing.core import ports
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import (

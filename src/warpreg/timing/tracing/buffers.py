@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.records import record_type
 from warpreg.designs.interface.plan import Plan
-from warpreg.jit.records import record_type
 from warpreg.timing.core.columns import causes
 from warpreg.timing.core.columns.typed import Array
 from warpreg.timing.core.state import Core

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
 from warpreg.designs.interface.plan import Plan
-from warpreg.jit.natives import Function
 from warpreg.timing.core.columns import machine
 from warpreg.timing.core.columns.typed import NONE, Array
 from warpreg.timing.core.state import Core

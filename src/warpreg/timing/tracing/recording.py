@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.jit.noinline import noinline
+from piecewise_numba.noinline import noinline
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.bitset import lowest
 from warpreg.timing.core.columns import blocks, causes, code, collectors, machine, ops, schedulers, sms, warps

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from piecewise_numba.natives import Function
+from piecewise_numba.noinline import noinline
+from piecewise_numba.records import record_type
 from warpreg.designs.interface.plan import Plan
-from warpreg.jit.natives import Function
-from warpreg.jit.noinline import noinline
-from warpreg.jit.records import record_type
 from warpreg.timing.core.columns import causes, machine
 from warpreg.timing.core.columns.typed import NONE, array_of
 from warpreg.timing.core.state import Core

@@ -1,0 +1,58 @@
+"""What a program chooses once, before anything is compiled: where code is kept, and which packages are plain."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Storage(Protocol):
+    """A place for compiled code that outlives the process: entries by kind and key."""
+
+    def read(self, kind: str, key: str) -> bytes | None:
+        """The content of an entry; None if it is missing or not to be trusted."""
+
+    def write(self, kind: str, key: str, content: bytes) -> None:
+        """Keep an entry, as far as that is possible."""
+
+    def held(self, key: str) -> AbstractContextManager[None]:
+        """Hold a lock, so that of several processes that need an entry at once, one makes it."""
+
+
+class Nowhere:
+    """The default: nothing is kept."""
+
+    def read(self, kind: str, key: str) -> bytes | None:
+        """Nothing."""
+        return None
+
+    def write(self, kind: str, key: str, content: bytes) -> None:
+        """Forget it."""
+
+    def held(self, key: str) -> AbstractContextManager[None]:
+        """No lock."""
+        return nullcontext()
+
+
+_storage: Storage = Nowhere()
+_plain: tuple[str, ...] = ()
+
+
+def use(storage: Storage, plain: tuple[str, ...] = ()) -> None:
+    """Keep compiled code in this storage.
+
+    ``plain`` are beginnings of the names of modules whose functions contain nothing that numba must rewrite (closures,
+    array expressions, type-dependent branches); the search for it takes a sixth of a compilation.
+    """
+    global _storage, _plain
+    _storage, _plain = storage, plain
+
+
+def storage() -> Storage:
+    """The storage that was chosen."""
+    return _storage
+
+
+def is_plain(module: str) -> bool:
+    """Whether the functions of a module contain nothing that numba must rewrite."""
+    return module.startswith(_plain)

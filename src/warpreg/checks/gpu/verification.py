@@ -1,0 +1,127 @@
+"""Workloads on the executor and on the GPU, launch by launch."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from warpreg.checks.gpu.paired_device import LaunchComparison, PairedDevice
+from warpreg.checks.gpu.process import Gpu
+from warpreg.evaluation.runs.run import find_workload
+from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.ir.errors import WarpregError
+
+MOST_PROCESSES = 8
+"""By default; each takes memory of the GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelComparison:
+    """All launches of a kernel: compared elements, those that differ, and the first difference or error found.
+
+    ``unoptimized`` differ if the driver's compiler does not optimize.  ``gpu_registers`` per thread are those of
+    NVIDIA's compiler, ``registers`` those of ours.
+    """
+
+    kernel: str
+    launches: int
+    compared: int
+    elements: int
+    differing: int
+    unoptimized: int
+    absolute: float
+    relative: float
+    gpu_registers: int
+    registers: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
+class GpuVerdict:
+    """A workload on the GPU: its kernels, and in ``failure`` what is wrong with the outputs of the GPU, or why there
+    are none.
+    """
+
+    workload: str
+    gpu: str
+    seconds: float
+    kernels: tuple[KernelComparison, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+
+
+def compare_workload(name: str, size: str, seed: int, gpu: Gpu) -> GpuVerdict:
+    """Run a workload on both; its outputs are those of the GPU, which are checked against the reference.
+
+    Errors are returned in the verdict.
+    """
+    began, failure, comparisons = time.perf_counter(), "", []
+    try:
+        workload = find_workload(name)
+        problem = workload.problem(size, seed)
+        device = PairedDevice(gpu, workload.ptx_text(), keeps_gpu=True)
+        comparisons = device.comparisons
+        problem.check(problem.run(device))
+    except (WarpregError, MemoryError) as error:
+        failure = str(error) or "out of memory"
+    unrun = next((one for one in comparisons if one.error), None)
+    if unrun is not None:
+        failure = f"kernel '{unrun.kernel}': {unrun.error}" + (f"; then: {failure}" if failure else "")
+    kernels = tuple(of_kernel(kernel, comparisons) for kernel in dict.fromkeys(one.kernel for one in comparisons))
+    notes = tuple(sorted({note for one in comparisons for note in one.notes}))
+    return GpuVerdict(name, gpu.name, time.perf_counter() - began, kernels, notes, failure)
+
+
+def of_kernel(kernel: str, comparisons: Sequence[LaunchComparison]) -> KernelComparison:
+    """The comparisons of one kernel in one row."""
+    own = [one for one in comparisons if one.kernel == kernel]
+    differences = [difference for one in own for difference in one.differences if difference.differing]
+    errors = [one.error for one in own if one.error]
+    return KernelComparison(
+        kernel,
+        len(own),
+        sum(not one.error for one in own),
+        sum(one.elements for one in own),
+        sum(one.differing for one in own),
+        sum(one.unoptimized for one in own),
+        max(one.absolute for one in own),
+        max(one.relative for one in own),
+        max(one.registers for one in own),
+        own[0].demand,
+        next(iter([*errors, *(difference.first for difference in differences)]), ""),
+    )
+
+
+def compare_all(
+    names: Sequence[str],
+    size: str,
+    seed: int = 0,
+    processes: int | None = None,
+    begun: Callable[[str], None] = lambda name: None,
+) -> Iterator[GpuVerdict]:
+    """Verdicts of the workloads in order of completion.  Raises GpuError without a GPU."""
+    Gpu().close()
+    workers = processes or min(MOST_PROCESSES, os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool:
+        waiting = [pool.submit(_compare, name, size, seed) for name in names]
+        try:
+            for done in as_completed(waiting):
+                verdict = done.result()
+                begun(verdict.workload)
+                yield verdict
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _compare(name: str, size: str, seed: int) -> GpuVerdict:
+    return compare_workload(name, size, seed, _own_gpu())
+
+
+@functools.cache
+def _own_gpu() -> Gpu:
+    """The GPU of this process."""
+    return Gpu()

@@ -1,0 +1,246 @@
+"""Follows values through the levels of a design while its hooks run in a replay, as plain Python.
+
+After a write, the value of a register is in the levels that it was written to and nowhere else.  A move or an extra
+write of the register puts it into another level, and so does a read if the design has collectors of its own; a copy
+that a read makes elsewhere costs a write, so it has to be said.  A read of
+a level that does not hold the value would give an old one: the write was lost.  A move that names no register cannot be
+followed; what is read afterwards where it may have gone is counted apart.
+
+Writes change the active lanes alone; under a guard it is not known which of them, so they may also keep the old value.
+A read is wrong if the level holds the value of none of its active lanes, nor does one that an extra read of the same
+instruction names: designs may take lanes that a level lacks from another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, cast
+
+from piecewise_numba.fault_record import RECORD
+from piecewise_numba.rebuild import as_it_is, rebuild
+from warpreg.designs.checking import words
+from warpreg.designs.interface import plan_functions as functions
+from warpreg.designs.interface.hooks import HOOKS
+from warpreg.designs.interface.plan import READ, UNSET, WRITE
+from warpreg.designs.interface.program import Program, result_operands, source_operands
+from warpreg.ir.kernel import Kernel
+
+ALL_LANES = 0xFFFFFFFF
+MRF: Mapping[int, int] = {0: ALL_LANES}
+"""By level, the lanes that it holds of a register: at the start of a warp."""
+Place = tuple[int, int]
+"""A warp and a register of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRead:
+    """A read of a level that does not hold the last value of a register.  ``history`` is what became of that value
+    since it was written, by pc; ``was_read``: it was read before, and the level may have kept it then.
+    """
+
+    pc: int
+    warp: int
+    register: int
+    level: str
+    held: str
+    history: tuple[tuple[int, str], ...]
+    was_read: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"pc {self.pc} of warp {self.warp} reads register {self.register} from {self.level}, "
+            f"and its last value is in {self.held}{self.advice}"
+        )
+
+    @property
+    def advice(self) -> str:
+        """What the design may have left out."""
+        if not self.was_read:
+            return ""
+        call = f"extra(plan, {self.level}, WRITE, register)"
+        return f"; if an earlier read has copied it to {self.level}, say so there: {call}"
+
+
+@dataclass
+class Tracker:
+    """What is known of the values of one run of the code ``kernel``.
+
+    ``keeps_reads``: levels above the MRF may keep what is read.  ``wrong`` is the first read of an old value.  The last
+    hook was called for instruction ``pc``; -1: none yet.
+    """
+
+    kernel: Kernel
+    program: Program
+    levels: tuple[str, ...]
+    is_planning_reads: bool
+    is_planning_writes: bool
+    keeps_reads: bool = False
+    reads: int = 0
+    writes: int = 0
+    not_followed: int = 0
+    wrong: WrongRead | None = None
+    pc: int = -1
+    _hook: str = ""
+    _pcs: dict[int, int] = field(default_factory=dict)
+    _places: dict[Place, dict[int, int]] = field(default_factory=dict)
+    _history: dict[Place, list[tuple[int, str]]] = field(default_factory=dict)
+    _read: set[Place] = field(default_factory=set)
+    _late: dict[Place, WrongRead] = field(default_factory=dict)
+    _completed: set[Place] = field(default_factory=set)
+    _written: set[int] = field(default_factory=set)
+    _anonymous: dict[int, set[int]] = field(default_factory=dict)
+
+    def read(self, plan: Any, operand: int, level: int, *more: Any, **named: Any) -> None:
+        """A source is read."""
+        place, lanes = (plan.warp, int(self.program.source[operand])), int(plan.mask)
+        holders = self._holders(place)
+        self.reads += 1
+        if holders.get(int(level), 0) & lanes or not lanes or place in self._completed:
+            self._read.add(place)
+            if self.keeps_reads:
+                self._places[place] = {**dict.fromkeys(range(1, len(self.levels)), ALL_LANES), 0: holders.get(0, 0)}
+        elif level in self._anonymous.get(plan.warp, ()):
+            self.not_followed += 1
+        elif place not in self._late:
+            held = " and ".join(self.levels[one] for one in sorted(holders) if holders[one] & lanes) or "no level"
+            history = tuple(self._history.get(place, ()))
+            was_read = level > 0 and place in self._read
+            self._late[place] = WrongRead(self.pc, int(place[0]), place[1], self.levels[level], held, history, was_read)
+
+    def write(self, plan: Any, operand: int, level: int, *more: Any, **named: Any) -> None:
+        """A result is written."""
+        place = plan.warp, int(self.program.result[operand])
+        if operand not in self._written:
+            self._overwritten(place, int(plan.mask))
+        self._written.add(operand)
+        self._hold(place, int(level), int(plan.mask))
+        self._note(place, f"written to {self.levels[level]}")
+        self.writes += 1
+
+    def nowhere(self, plan: Any, operand: int) -> None:
+        """A result is written nowhere yet."""
+        if RECORD[words.FIRST_RESULT] >= 0:
+            place = plan.warp, int(self.program.result[operand])
+            self._overwritten(place, int(plan.mask))
+            self._note(place, "written nowhere")
+
+    def move(
+        self, plan: Any, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1
+    ) -> None:
+        """A value is in another level too."""
+        if amount and register < 0:
+            self._anonymous.setdefault(plan.warp if warp < 0 else warp, set()).add(int(target))
+        elif amount:
+            place = (plan.warp if warp < 0 else warp), int(register)
+            if lanes := self._holders(place).get(int(source), 0):
+                self._hold(place, int(target), lanes)
+                self._note(place, f"moved from {self.levels[source]} to {self.levels[target]}")
+
+    def extra(self, plan: Any, level: int, action: int, register: int, warp: int = UNSET, **named: Any) -> None:
+        """A value is put into a level, or lanes of it are read there."""
+        place = (plan.warp if warp < 0 else warp), int(register)
+        if action == READ and self._holders(place).get(int(level), 0) & int(plan.mask):
+            self._completed.add(place)
+            self._late.pop(place, None)
+        elif action == WRITE:
+            self._hold(place, int(level), ALL_LANES)
+            self._note(place, f"put into {self.levels[level]}")
+
+    def _holders(self, place: Place) -> Mapping[int, int]:
+        return self._places.get(place, MRF)
+
+    def _hold(self, place: Place, level: int, lanes: int) -> None:
+        """A level gets lanes of the value."""
+        self._places[place] = {**self._holders(place), level: self._holders(place).get(level, 0) | lanes}
+
+    def _overwritten(self, place: Place, lanes: int) -> None:
+        """The value of these lanes is old everywhere."""
+        if self.program.guarded[self.pc]:
+            return
+        self._places[place] = {level: held & ~lanes for level, held in self._holders(place).items()}
+        if lanes == ALL_LANES:
+            self._history[place] = []
+            self._read.discard(place)
+
+    def _note(self, place: Place, what: str) -> None:
+        """Remember what becomes of a value; hooks without a pc come after the last instruction of its warp."""
+        pc = self.pc if "pc" in HOOKS[self._hook].parameters else self._pcs.get(place[0], 0)
+        when = "" if "pc" in HOOKS[self._hook].parameters else f" ({self._hook})"
+        self._history.setdefault(place, []).append((pc, f"R{place[1]} {what}{when}"))
+
+    def begins(self, name: str, warp_or_sm: int, pc: int | None) -> None:
+        """A hook is called."""
+        self._hook = name
+        if pc is not None:
+            self.pc = self._pcs[warp_or_sm] = pc
+
+    def starts(self, warp: int) -> None:
+        """A fresh warp, whose registers are in the MRF."""
+        self._places = {place: held for place, held in self._places.items() if place[0] != warp}
+        self._history = {place: notes for place, notes in self._history.items() if place[0] != warp}
+        self._read = {place for place in self._read if place[0] != warp}
+        self._anonymous.pop(warp, None)
+
+    def issues(self, name: str, pc: int, plan: Any) -> None:
+        """An instruction is planned; what no hook plans is in the MRF."""
+        self._written.clear()
+        if name == "plan_write" and not self.is_planning_reads:
+            for operand in source_operands(self.program, pc):
+                self.read(plan, operand, 0)
+
+    def planned(self, name: str, pc: int, plan: Any) -> None:
+        """Its sources are planned; nothing else reads them."""
+        if self.wrong is None:
+            self.wrong = next(iter(self._late.values()), None)
+        self._late.clear()
+        self._completed.clear()
+        if name == "plan_reads" and not self.is_planning_writes:
+            for operand in result_operands(self.program, pc):
+                self.write(plan, operand, 0)
+
+
+def followed(hooks: Mapping[str, FunctionType], tracker: Tracker) -> dict[str, FunctionType]:
+    """Checked hooks that tell the tracker what they do, for an interpreted replay."""
+    spies = {getattr(functions, name): _spy(name, tracker) for name in ("read", "write", "nowhere", "move", "extra")}
+    told = rebuild(hooks, as_it_is, spies, natives=False)
+    found = {name: _around(name, hook, tracker) for name, hook in told.items()}
+    if "warp_start" not in found:
+        found["warp_start"] = _around("warp_start", _nothing, tracker)
+    return found
+
+
+def _spy(name: str, tracker: Tracker) -> FunctionType:
+    """The plan function, which tells the tracker first."""
+    original = getattr(functions, name)
+    plain = FunctionType(original.__code__, original.__globals__, name, original.__defaults__)
+    tell = getattr(tracker, name)
+
+    def spy(plan: Any, *given: Any, **named: Any) -> None:
+        tell(plan, *given, **named)
+        plain(plan, *given, **named)
+
+    return cast(FunctionType, spy)
+
+
+def _around(name: str, hook: Any, tracker: Tracker) -> FunctionType:
+    parameters = HOOKS[name].parameters
+
+    def told(state: Any, program: Any, *rest: Any) -> Any:
+        tracker.begins(name, int(rest[0]), int(rest[1]) if "pc" in parameters else None)
+        if name == "warp_start":
+            tracker.starts(int(rest[0]))
+        if "pc" in parameters:
+            tracker.issues(name, rest[1], rest[-1])
+        answer = hook(state, program, *rest)
+        if "pc" in parameters:
+            tracker.planned(name, rest[1], rest[-1])
+        return answer
+
+    vars(told).update(vars(hook))
+    return cast(FunctionType, told)
+
+
+def _nothing(state: Any, program: Any, warp: int, plan: Any) -> None:
+    """A hook that the design does not define."""

@@ -1,0 +1,1 @@
+"""The register file without additions."""

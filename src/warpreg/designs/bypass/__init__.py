@@ -1,0 +1,1 @@
+"""Windows of recent instructions, whose operands bypass the register file."""

@@ -1,0 +1,1 @@
+"""Small caches in front of the register file, filled by hardware."""

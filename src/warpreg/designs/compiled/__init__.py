@@ -1,0 +1,1 @@
+"""Small register files whose values the compiler places."""

@@ -1,0 +1,100 @@
+"""Memory contention-aware register allocation: warps that will stall anyway use slow registers (hybrid CMOS-TFET, §3).
+
+The register file has 400 CMOS vectors and 112 TFET vectors, whose accesses take two cycles at 0.3 V.  A renaming stage
+gives each destination a vector and releases it after the last read by all threads.  When a memory access of a warp ends
+late, Equation 1 predicts that the next one will too; until as many cycles are absorbed, results of the warp other than
+those of loads go to TFET vectors.  Where a list of free vectors is empty, the other one stands in; they cannot both be
+(`warpreg.designs.parts.hybrid.vectors` proves it).  CMOS vectors beyond their share of the registers that warps may
+claim are gated.
+
+The instruction after a control instruction waits for the renaming stage; others do not (section 3.2).
+
+Where the text is silent:
+- a register whose old vector is still read, or holds lanes that the instruction does not write, keeps its vector if
+  there is no room for two; else the lanes are read from the old vector and written with the others;
+- a destination that finds no TFET vector takes a CMOS one, and the counter stays;
+- a TFET vector that a load or a warp without predicted stall had to take also absorbs two cycles;
+- registers that may be claimed are those of the most warps that were resident so far;
+- sampling and overlapping accesses: `warpreg.designs.parts.hybrid.prediction`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
+from warpreg.designs.parts.hybrid.events import EVENTS, RESOURCES
+from warpreg.designs.parts.hybrid.hooks import (
+    admit,
+    block_start,
+    collected,
+    memory_issued,
+    memory_returned,
+    plan_reads,
+    plan_write,
+    produced,
+    warp_end,
+    warp_start,
+)
+from warpreg.designs.parts.hybrid.parts import (
+    LEVELS,
+    checked_residency,
+    prediction_unit,
+    renaming_stage,
+    storage,
+    tfet_parameter,
+)
+from warpreg.designs.parts.hybrid.renaming import Predicting, compile, hints
+from warpreg.designs.parts.hybrid.state import State, hybrid
+from warpreg.designs.parts.hybrid.vectors import SCALED
+from warpreg.gpu.machine import Machine
+
+__all__ = [
+    "admit",
+    "block_start",
+    "collected",
+    "compile",
+    "hints",
+    "memory_issued",
+    "memory_returned",
+    "plan_reads",
+    "plan_write",
+    "produced",
+    "warp_end",
+    "warp_start",
+]
+
+DESIGN = Declaration(
+    slot="mapping", source="tfet §3.2, §3.3", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
+)
+
+
+@dataclass(frozen=True)
+class Parameters(Predicting):
+    """And the division of the register file."""
+
+    tfet: int = tfet_parameter()
+
+
+def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
+    """That of the plain register file.  Raises DesignError for a reference that is no power of two."""
+    return checked_residency("mem-ra", parameters, program, machine, parameters.tfet)
+
+
+def init(parameters: Parameters, program: Program) -> State:
+    """An SM without warps."""
+    tfet = min(parameters.tfet, parameters.vectors)
+    return hybrid(program, parameters, tfet=tfet, gating=SCALED)
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """CMOS and TFET vectors, gated."""
+    tfet = min(parameters.tfet, parameters.vectors)
+    return storage(parameters.vectors - tfet, tfet, enabled=parameters.enabled)
+
+
+def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
+    """Renaming stage, counters and prediction."""
+    if not parameters.enabled:
+        return ()
+    return (*renaming_stage(parameters.vectors, parameters.table_banks), prediction_unit())

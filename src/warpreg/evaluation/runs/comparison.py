@@ -1,0 +1,225 @@
+"""Compares designs: counts the accesses of each on a run, and computes their energy."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpreg import energy, gpu
+from warpreg.designs import DesignError
+from warpreg.energy import LevelEnergy, Technology
+from warpreg.evaluation.runs.choices import Choice
+from warpreg.evaluation.runs.counting import Counted, How, Replayed
+from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage
+from warpreg.evaluation.runs.parts import Part
+from warpreg.evaluation.runs.provenance import code_version
+from warpreg.evaluation.runs.residency import Residency
+from warpreg.evaluation.runs.row import Cycles, Failure, LevelUse, Provenance, Row
+from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.technologies import default_technology
+from warpreg.gpu import Machine
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
+from warpreg.replay import Counts
+
+if TYPE_CHECKING:
+    from warpreg.timing import Estimate
+
+DEFAULT_MACHINE = "gebhart-rfc"
+BASELINE = "mrf"
+"""The design that results are normalized to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The machine and technology of a comparison."""
+
+    machine: Machine
+    technology: Technology
+
+    @staticmethod
+    def load(
+        machine: Machine | str | Path = DEFAULT_MACHINE,
+        technology: str | Path | None = None,
+        choices: Sequence[Choice] = (),
+    ) -> Setting:
+        """Both by name or path, or a machine; without a technology, one that prices the choices (`default_technology`).
+
+        Raises UnknownNameError, MachineError or TechnologyError.
+        """
+        described = machine if isinstance(machine, Machine) else gpu.load(machine)
+        return Setting(described, energy.load(technology or default_technology(choices, described)))
+
+    def check(self, choices: Sequence[Choice]) -> None:
+        """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""
+        check_prices(choices, self.machine, self.technology)
+
+
+def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | None = None) -> Iterator[Row]:
+    """One row for each choice, in order; each is normalized to the plain MRF on the same run.
+
+    ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it, and
+    EnergyError, before anything is counted, for a design that the technology cannot price.
+    """
+    setting.check(choices)
+    counting = Counting(run, setting.machine, how or Replayed())
+    for choice in choices:
+        yield row(run, choice, setting, counting.of(choice), counting.plain, counting.how.options)
+
+
+def attempts(counting: Counting, choices: Sequence[Choice], setting: Setting) -> Iterator[Row | Failure]:
+    """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
+    be counted, and InterruptedCodeError.
+    """
+    run = counting.run
+    for choice in choices:
+        try:
+            setting.check([choice])
+            found = counting.of(choice)
+        except InterruptedCodeError:
+            raise
+        except WarpregError as error:
+            if choice.design.name == BASELINE:
+                raise
+            yield _failure(run, choice, setting.machine, error)
+            continue
+        plain = counting.plain
+        try:
+            yield row(run, choice, setting, found, plain, counting.how.options)
+        except InterruptedCodeError:
+            raise
+        except WarpregError as error:
+            yield _failure(run, choice, setting.machine, error)
+
+
+def _failure(run: Run, choice: Choice, machine: Machine, error: WarpregError) -> Failure:
+    return Failure(run.name, str(error), choice.design.name, choice.values, choice.defaults(machine))
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """Counts of designs on a run; those of the plain MRF once, when they are needed."""
+
+    run: Run
+    machine: Machine
+    how: How
+
+    @functools.cached_property
+    def plain(self) -> Counted:
+        """The counts of the plain MRF."""
+        return self.how.count(self.run, Choice.load(BASELINE), self.machine)
+
+    def of(self, choice: Choice) -> Counted:
+        """The counts of a design."""
+        return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.machine)
+
+
+def row(
+    run: Run,
+    choice: Choice,
+    setting: Setting,
+    found: Counted,
+    plain: Counted,
+    options: Mapping[str, Any],
+) -> Row:
+    """The row of the counts ``found`` for a design and for the ``plain`` MRF; ``options`` describe the counting."""
+    provenance = Provenance(
+        kernel=run.digest,
+        machine=setting.machine.name,
+        machine_digest=setting.machine.digest,
+        technology=setting.technology.name,
+        technology_digest=setting.technology.digest,
+        design_digest=choice.digest,
+        code=code_version(),
+        options={**run.options, **options},
+    )
+    use = _use(found)
+    values: dict[str, Any] = dict(choice.values)
+    built = parts(choice.design, choice.design.configure(**values), use, setting.machine, setting.technology)
+    return Row(
+        workload=run.name,
+        design=choice.design.name,
+        parameters=choice.values,
+        warp_instructions=run.warp_instructions,
+        levels=_levels(found.counts, choice.design.levels, setting),
+        baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
+        provenance=provenance,
+        residency=_residency(run, choice, setting.machine, is_timed=found.estimate is not None),
+        defaults=choice.defaults(setting.machine),
+        timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
+        parts=built,
+        plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),
+        events=use.events,
+        resources=use.resources or {},
+        main=choice.design.declaration.main,
+        added_instructions={name: more for counts in found.counts for name, more in counts.added_instructions.items()},
+        added_warp_instructions=sum(counts.added_warp_instructions for counts in found.counts),
+        ends_pj=_ends(choice, found, plain, setting, built),
+    )
+
+
+def _ends(
+    choice: Choice, found: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
+) -> tuple[tuple[float, float], ...]:
+    """Dynamic energy of the design and of the plain MRF at each end of the technology's band; empty if it has none."""
+    added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
+    return tuple(
+        (added_pj + _total(found, choice.design.levels, at_end), _total(plain, ("MRF",), at_end))
+        for at_end in (Setting(setting.machine, end) for end in setting.technology.ends() or ())
+    )
+
+
+def _total(found: Counted, levels: Sequence[str], setting: Setting) -> float:
+    return math.fsum(level.total_pj for level in _levels(found.counts, levels, setting).values())
+
+
+def _residency(run: Run, choice: Choice, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:
+    """The residency under the design; empty if the run was not timed and the machine cannot have the design."""
+    try:
+        return run.residencies(machine, choice.chosen)
+    except DesignError:
+        if is_timed:
+            raise
+        return ()
+
+
+def _use(found: Counted) -> Use:
+    """What was counted, and how long that took: in a sample, the cycles and SMs that were timed."""
+    events: dict[str, int] = {}
+    for one in found.counts:
+        for name, count in one.events.items():
+            events[name] = events.get(name, 0) + count
+    if found.estimate is None:
+        return Use(events)
+    timed = found.estimate.timed
+    return Use(events, timed.cycles, timed.sms, timed.resources)
+
+
+def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
+    details = found.timed.as_dict()
+    for name in ("cycles", "warp_instructions", "ipc"):
+        del details[name]
+    if found.is_sampled:
+        details["sample"] = found.as_dict()
+    baseline = None if plain is None else plain.cycles
+    return Cycles(found.cycles, found.margin, found.ipc, baseline, details, found.timed.cycles * found.timed.sms)
+
+
+def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -> dict[str, LevelUse]:
+    items = [item for one in counts for item in one.energy_list()]
+    spent = energy.account(items, setting.technology).levels()
+    nothing = LevelEnergy(0.0, 0.0)
+    is_sliced = any(one.slices > 1 for one in counts)
+    return {
+        level: LevelUse(
+            reads=sum(one.reads(level, moves=True) for one in counts),
+            writes=sum(one.writes(level, moves=True) for one in counts),
+            access_pj=spent.get(level, nothing).access,
+            wire_pj=spent.get(level, nothing).wire,
+            amount=sum(one.amount(level) for one in counts) if is_sliced else None,
+        )
+        for level in levels
+    }

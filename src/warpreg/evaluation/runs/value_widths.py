@@ -1,0 +1,55 @@
+"""Widths of the values that each static instruction writes, along the recorded path of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from piecewise_numba.options import Mode
+from piecewise_numba.recipe import compiled
+from warpreg.evaluation.runs.run import Run
+from warpreg.ir.kernel import Kernel
+from warpreg.trace import long_arrays
+from warpreg.trace.path import PathWord
+from warpreg.trace.widths import WidthReader, places, words_written
+
+BYTES = 4
+"""The largest width of a value."""
+VISIT_MASK = int(PathWord.VISIT_MASK)
+
+Longs = NDArray[np.int64]
+
+
+def value_widths(run: Run, kernel: Kernel, mode: Mode = "compiled") -> Longs:
+    """int64[instructions, BYTES]: warp-registers that an instruction has written, by significant bytes, 1 to 4.
+
+    Raises TraceError for a run without widths.
+    """
+    path, found = run.path(kernel), places(kernel, kernel)
+    reader = WidthReader(path, found, "the widths of values", mode)
+    counts = np.zeros((found.place.size, BYTES + 1), np.int64)
+    typical: Any = np.zeros(0, np.uint32), found.first, np.zeros(0, np.uint8), counts
+    tallied = tally if mode == "interpreted" else compiled(tally, typical)
+    for chunk in path.path_chunks():
+        tallied(long_arrays.joined([chunk]), found.first, reader.of(chunk), counts)
+    reader.finish()
+    written = [words_written(one) for one in kernel.instructions()]
+    result = np.zeros((len(written), BYTES), np.int64)
+    np.add.at(result, np.repeat(np.arange(len(written)), written), counts[:, 1:])
+    return result
+
+
+def tally(path: NDArray[np.uint32], first: Longs, widths: NDArray[np.uint8], counts: Longs) -> None:
+    """Count the widths of the visits by result row; ``widths`` has one byte for each row of each visit."""
+    position = at = 0
+    while position < path.size:
+        word: Any = np.int64(path[position])
+        kind = word & 3
+        if kind <= VISIT_MASK:
+            block = word >> 2
+            for row in range(first[block], first[block + 1]):
+                counts[row, widths[at]] += 1
+                at += 1
+        position += 2 if kind & 1 else 1

@@ -1,0 +1,108 @@
+"""Hands tasks to an executor and collects results, also where workers die.
+
+A worker that dies takes the tasks down that were running beside it, since an executor of processes cannot say which of
+them was at fault.  They are measured again, one at a time, and cells that were finished before are found in the store.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor as Broken
+from typing import Any
+
+from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.executors import opened
+from warpreg.evaluation.sweep.far_work import Sent, keep_sent, post
+from warpreg.evaluation.sweep.processes import PROCESSES
+from warpreg.evaluation.sweep.work import Found, Task, finish, told
+
+Results = dict[int, Found]
+DIED = "the process that measured it died, for want of memory as a rule; try fewer workers"
+
+
+def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Iterator[Results]:
+    """The results of each task, in the order in which they are finished.
+
+    Raises SweepError for a scheduler that does not answer, or no longer.
+    """
+    if not tasks:
+        return
+    if where != PROCESSES:
+        with opened(where, workers) as executor:
+            yield from _finished(executor, deque(tasks), most=len(tasks), submit=post)
+        return
+    waiting = deque(tasks)
+    while waiting:
+        suspects: list[Task] = []
+        with opened(where, workers) as executor:
+            yield from _finished(executor, waiting, most=2 * _width(executor), suspects=suspects)
+        for task in suspects:
+            yield from _alone(task)
+
+
+def _width(executor: Executor) -> int:
+    return int(getattr(executor, "_max_workers", 1))
+
+
+def _submit(executor: Executor, task: Task) -> Future[Any]:
+    return executor.submit(finish, task)
+
+
+def _finished(
+    executor: Executor,
+    waiting: deque[Task],
+    most: int,
+    suspects: list[Task] | None = None,
+    submit: Callable[[Executor, Task], Future[Any]] = _submit,
+) -> Iterator[Results]:
+    """Results while the executor lives, ``most`` tasks at a time; ``suspects`` are those that were under way when it
+    died.  Without them, only the task of the worker that died has failed.
+    """
+    running: dict[Future[Any], Task] = {}
+    while waiting or running:
+        try:
+            while waiting and len(running) < most:
+                running[submit(executor, waiting[0])] = waiting[0]
+                waiting.popleft()
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield _result(future, running[future], survives=suspects is None)
+                del running[future]
+        except Broken:
+            assert suspects is not None
+            suspects += running.values()
+            return
+
+
+def _result(future: Future[Any], task: Task, *, survives: bool) -> Results:
+    try:
+        found = future.result()
+        results: Results = keep_sent(found) if isinstance(found, Sent) else found
+        return results
+    except CancelledError as error:
+        raise SweepError("the scheduler is gone; what was finished is kept") from error
+    except Broken:
+        if not survives:
+            raise
+        return dict.fromkeys(task.cells, DIED)
+    except ImportError as error:
+        return dict.fromkeys(task.cells, f"expected warpreg {task.version} on every worker, found one without: {error}")
+    except Exception as error:
+        killed = type(error).__name__ == "KilledWorker"
+        return dict.fromkeys(task.cells, DIED if killed else told(error))
+
+
+def _alone(task: Task) -> Iterator[Results]:
+    """The results of a task in a process of its own; if that dies too, cell by cell, so that only one fails."""
+    dead: list[Task] = []
+    with opened(PROCESSES, 2) as executor:
+        yield from _finished(executor, deque([task]), most=1, suspects=dead)
+    if not dead:
+        return
+    if len(task.cells) == 1:
+        yield dict.fromkeys(task.cells, DIED)
+        return
+    for number in task.cells:
+        yield from _alone(task.only(number))

@@ -1,5 +1,0 @@
-"""Reproduced papers, one folder each: `results`, `figures`, `causes` and special designs.
-
-Read `reproduction`, which compares measured and printed values; `cause`, `ablation` and `shown`, which explain
-differences and test the explanations; `figure` defines a figure.
-"""

@@ -1,0 +1,104 @@
+"""Archives of studies: what is in them, that they come back, and what is said of damaged ones."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+from tests.evaluation.sweep.conftest import StudyFolder
+
+from warpreg.cli import main
+from warpreg.evaluation.sweep.study_file import read_study
+
+Output = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def packed(study: StudyFolder, capsys: Output) -> Path:
+    """The archive of a swept study with a design and a workload of one's own."""
+    (study.folder / "designs").mkdir()
+    shutil.copy(ROOT / "examples" / "my_design.py", study.folder / "designs")
+    file = study.write(
+        'workloads = ["counted.py", "vector-add"]\nsizes = "tiny"\n[[designs]]\nname = "designs/my_design.py"\n'
+    )
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    assert main(["archive", str(file)]) == 0
+    capsys.readouterr()
+    return study.folder / "study.tar.gz"
+
+
+def test_an_archive_has_all_inputs_and_comes_back(packed: Path, study: StudyFolder, capsys: Output) -> None:
+    first = packed.read_bytes()
+    assert main(["archive", str(study.folder / "study.toml")]) == 0
+    assert packed.read_bytes() == first
+    with tarfile.open(packed) as tar:
+        names = tar.getnames()
+        (file,) = [found for name in names if name == "manifest.json" and (found := tar.extractfile(name))]
+        manifest = json.load(file)
+    own = [name for name in names if not name.startswith("results/")]
+    assert own == ["manifest.json", "study.toml", "designs/my_design.py", "counted.py"]
+    assert (manifest["cells"], manifest["finished"], len(names)) == (2, 2, len(own) + 2)
+
+    batch = study.batch(study.folder / "study.toml")
+    rows = [batch.result(1), batch.result(2)]
+    study.forget(batch.keys)
+    assert batch.result(1) is None
+    folder = study.folder / "again"
+    assert main(["archive", str(packed), "--output", str(folder)]) == 0
+    assert f"{folder / 'study.toml'}: 2 of 2 cells finished" in capsys.readouterr().out
+    again = StudyFolder(folder).batch(folder / "study.toml")
+    assert read_study(folder / "study.toml") == read_study(study.folder / "study.toml")
+    assert [again.result(1), again.result(2)] == rows
+    assert main(["archive", str(packed), "--output", str(folder)]) == 1
+    assert "expected a folder that does not exist" in capsys.readouterr().err
+
+
+def test_a_damaged_archive_is_refused_before_anything_is_written(packed: Path, capsys: Output) -> None:
+    content = bytearray(gzip.decompress(packed.read_bytes()))
+    place = content.index(b'workloads = ["counted.py"')
+    content[place] ^= 1
+    packed.write_bytes(gzip.compress(bytes(content)))
+    folder = packed.parent / "again"
+    assert main(["archive", str(packed), "--output", str(folder)]) == 1
+    assert "damaged: study.toml has not the content that the manifest names" in capsys.readouterr().err
+    packed.write_bytes(b"not an archive")
+    assert main(["archive", str(packed), "--output", str(folder)]) == 1
+    assert "not an archive of a study: " in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_a_full_disk_leaves_no_half_archive_and_no_half_study(
+    packed: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, before = Path.write_bytes, sorted(packed.parent.iterdir())
+
+    def half(path: Path, data: bytes) -> int:
+        write(path, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    for source, output in ((packed, "again"), (packed.parent / "study.toml", "other.tar.gz")):
+        assert main(["archive", str(source), "--output", str(packed.parent / output)]) == 1
+        assert capsys.readouterr().err == f"warpreg: {packed.parent / output}: No space left on device\n"
+    assert sorted(packed.parent.iterdir()) == before
+
+
+def test_a_study_that_was_not_measured_has_no_archive(study: StudyFolder, capsys: Output) -> None:
+    assert main(["archive", str(study.seeds(1))]) == 1
+    assert "no cell is finished; 'warpreg sweep " in capsys.readouterr().err
+
+
+def test_an_input_elsewhere_is_refused(study: StudyFolder, capsys: Output) -> None:
+    inside = study.folder / "inside"
+    inside.mkdir()
+    file = inside / "study.toml"
+    file.write_text('workloads = "../counted.py"\nsizes = "tiny"\n[[designs]]\nname = "mrf"\n', encoding="utf-8")
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    assert main(["archive", str(file)]) == 1
+    assert "counted.py: expected inputs of an archive in the folder of the study or below" in capsys.readouterr().err
