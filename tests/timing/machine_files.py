@@ -26,6 +26,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         schedulers=replace(
             _schedulers(sm),
             scoreboard="all" if sm.waits_for_all else None,
+            tracks_sources=sm.tracks_sources or None,
             dependences="control" if sm.follows_control else None,
         ),
         operand_path=units.OperandPath(

@@ -75,6 +75,9 @@ class Schedulers:
     stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
     swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
     scoreboard: str | None = quantity("results that an instruction waits for", choices=SCOREBOARDS, optional=True)
+    tracks_sources: bool | None = quantity(
+        "whether an instruction waits for earlier ones that still read what it writes", optional=True
+    )
     dependences: str | None = quantity("what orders dependent instructions", choices=DEPENDENCES, optional=True)
 
     @property
@@ -283,6 +286,8 @@ def _check_consistency(document: Document, machine: Machine) -> None:
         _check_window(document, machine)
     if machine.instruction_cache is not None and schedulers.issue_width != 1:
         raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
+    if schedulers.tracks_sources and machine.operand_path.kind != WINDOW:
+        raise document.refusal("schedulers.tracks_sources", "false without a read window", "true")
     if machine.constant_cache is not None and machine.operand_path.kind != WINDOW:
         raise document.refusal("operand_path.kind", "window with constant caches", machine.operand_path.kind)
     network, cache = machine.memory.network, machine.memory.l2

@@ -167,6 +167,7 @@ class UnderWay:
     enters_from: int = 0
     ready: int = 0
     issued_at: int = 0
+    has_read: bool = False
     order: int = 0
 
     def requests(self, source: Source) -> bool:

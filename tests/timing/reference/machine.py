@@ -161,6 +161,7 @@ class Sm:
     fetch: Fetch | None = None
     opcodes: dict[str, Opcode] = field(default_factory=dict)
     constants: Constants | None = None
+    tracks_sources: bool = False
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

@@ -46,6 +46,7 @@ def sm_of(machine: Machine) -> Sm:
         barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
         opcodes={name: Opcode(own.pipe, own.latency, own.initiation) for name, own in machine.opcodes.items()},
         constants=_constants(machine.constant_cache) if machine.constant_cache else None,
+        tracks_sources=schedulers.tracks_sources or False,
         fetch=_fetch(machine.instruction_cache) if machine.instruction_cache else None,
     )
 

@@ -51,7 +51,7 @@ class StreamingMultiprocessor:
             kind = partial(WindowPath, sm.window, self._has_allocated)
         self.path = kind(sm, sm.banks, *path) if sm.banks else None
         self._order, self._accepts_from = 0, 0
-        self.stalls = Stalls(self.units, self.load_store, self.path)
+        self.stalls = Stalls(self.units, self.load_store, self.path, sm.tracks_sources)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
         self._warps_placed = 0
@@ -342,6 +342,7 @@ class StreamingMultiprocessor:
         self.due.setdefault(due, []).append((issued.order, partial(self._results_are_there, issued)))
 
     def _sources_read(self, issued: UnderWay) -> None:
+        issued.has_read = True
         if issued.instruction.control is not None:
             issued.warp.count_down(issued, issued.instruction.control.read)
 

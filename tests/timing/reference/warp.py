@@ -97,6 +97,13 @@ class Warp:
             return list(self.scoreboard.values())
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
 
+    def overwrites_sources(self) -> bool:
+        """Whether the head has no control code and writes what an earlier instruction still has to read."""
+        assert self.head is not None
+        own = self.head.instruction
+        unread = {cell for one in self.under_way if not one.has_read for cell in one.instruction.cells}
+        return own.control is None and not unread.isdisjoint(own.result_cells)
+
     @property
     def exceeds_limit(self) -> bool:
         """Whether more instructions of a counter are under way than the head allows."""

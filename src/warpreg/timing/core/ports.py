@@ -283,6 +283,15 @@ def sources_read(c: Core, op: OpRow) -> None:
     """All sources of an instruction are read."""
 
 
+def queued(c: Core, warp: WarpRow, pc: Pc) -> None:
+    """With a read window, an instruction enters the queue of its pipe."""
+
+
+def waits_for_readers(c: Core, warp: WarpRow) -> bool:
+    """Whether the head of a warp writes what an instruction in a queue still reads."""
+    return False
+
+
 def results_written(c: Core, op: OpRow) -> None:
     """An instruction is complete."""
 

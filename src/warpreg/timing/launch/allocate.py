@@ -194,7 +194,7 @@ def _place_rows(m: MachineWords, table: Table, addresses: bool) -> int:
     """
     named = int(m[machine.BANKS]) if addresses else 2
     widths = {
-        machine.WARP_ROW: int(warps.BUSY) + warps.BUSY_SETS * table.words,
+        machine.WARP_ROW: int(warps.BUSY) + (warps.READING_SET + 1) * table.words,
         machine.SCHEDULER_ROW: int(schedulers.ACCOUNT) + causes.COUNT,
         machine.GROUP_ROW: groups.COUNT,
         machine.COLLECTOR_ROW: max(LEAST_COLLECTOR, int(collectors.WORD) + 2 * table.most_reads),

@@ -62,6 +62,7 @@ from warpreg.timing.sm import (
     operand_collector,
     owned_collectors,
     reach,
+    readers,
     shared_access,
     stall_account,
     window_path,
@@ -157,6 +158,7 @@ class Outside:
         self._has_window = machine.operand_path.kind == WINDOW
         self._has_instruction_caches = machine.instruction_cache is not None
         self._has_constant_caches = machine.constant_cache is not None
+        self._tracks_sources = machine.schedulers.tracks_sources or False
         self._serves_instructions = machine.register_file.serves_instructions
         self._is_two_level = machine.schedulers.active_warps is not None
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
@@ -289,7 +291,7 @@ class Outside:
             replaced[writeback.join] = writeback.write_or_join
         if self._around is not None:
             replaced |= self._around(self.system)
-        replaced |= {**self._sharing(), **self._lookups(), **self._owned(), **_dependences(core)}
+        replaced |= {**self._sharing(), **self._lookups(), **self._owned(), **_dependences(core, self._tracks_sources)}
         if self._recorder is not None:
             replaced |= self._recorder.around(replaced)
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
@@ -384,11 +386,14 @@ class Outside:
         return found
 
 
-def _dependences(core: Core) -> dict[Function, Function]:
-    """What control codes put in place of the scoreboard, if the kernel on this core has them."""
+def _dependences(core: Core, tracks_sources: bool) -> dict[Function, Function]:
+    """What control codes put in place of the scoreboard, if the kernel on this core has them; else what sources add to
+    it, if the machine tracks them.
+    """
     rows: Any = core.code
     if not rows[:, int(code.CONTROL)].any():
-        return {}
+        names = ("queued", "sources_read", "waits_for_readers")
+        return {getattr(ports, name): getattr(readers, name) for name in names} if tracks_sources else {}
     found: dict[Function, Function] = {
         issue.enter_scoreboard: control_codes.enter_scoreboard,
         writeback.write_cell: control_codes.write_cell,

@@ -52,12 +52,14 @@ COUNTERS = _Word(41)  # + k: the k-th dependence counter, where control codes or
 HELD_FOR = Column[WarpRow, Cause](47)  # cause of the cycles before FETCHED
 LINE = _Word(48)  # line of code that it asked for last, NONE before the first
 ASKED = _Word(49)  # LAST_ISSUE when its head asked for a constant that was not there, NEVER before that
-BUSY = _Word(50)  # BUSY_SETS sets of scoreboard cells
+BUSY = _Word(50)  # BUSY_SETS sets of scoreboard cells, and the READING_SET
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 6
 """Sets of cells in the scoreboard: all, those of wait classes 1 to 4, those with a long latency."""
 LONG_SET = 5
+READING_SET = 6
+"""Cells of instructions in queues, where sources are in a scoreboard."""
 
 HERE, WAITING, REACH_SHIFT = 1, 2, 2
 """PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
