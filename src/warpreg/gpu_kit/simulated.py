@@ -30,11 +30,9 @@ from warpreg.machine_code.tools import assembled
 from warpreg.timing import simulate
 
 RECORD = simt.Record(path=True, addresses=True)
-TURNS = (2, 6)
-"""Turns of the loops: the difference leaves out the first ones, which fetch the code; there is no noise that more would
-take away."""
-BANK_TURNS = (2, 6)
-CODE_TURNS = (2, 4)
+TURNS = (16, 32)
+"""Turns of the loops: the difference leaves out the first ones, in which the code comes, also that behind the loop."""
+CODE_TURNS = (4, 8)
 MOST_CODE = 1 << 14
 """Instructions of straight code: what is longer comes from the second level of memory alike."""
 SHARED_BYTES = 8192
@@ -140,7 +138,7 @@ class Simulated:
         """Cycles of a patched FFMA of all warps together."""
         binary = patched(assembled(register_bank_ptx(), self.architecture), case)
         device = simt.Device(module_of_cubin(binary, case.name), record=RECORD)
-        return self._turn(device, "banks", warps, BANK_TURNS, OPERATIONS[0]) / COPIES
+        return self._turn(device, "banks", warps, TURNS, OPERATIONS[0]) / COPIES
 
     def _turn(
         self, device: simt.Device, kernel: str, warps: int, turns: tuple[int, int], operation: Operation

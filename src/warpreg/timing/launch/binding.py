@@ -392,8 +392,8 @@ def _dependences(core: Core, tracks_sources: bool) -> dict[Function, Function]:
     """
     rows: Any = core.code
     if not rows[:, int(code.CONTROL)].any():
-        names = ("queued", "sources_read", "waits_for_readers")
-        return {getattr(ports, name): getattr(readers, name) for name in names} if tracks_sources else {}
+        of_sources = ("queued", "sources_read", "waits_for_readers") if tracks_sources else ()
+        return {getattr(ports, name): getattr(readers, name) for name in of_sources}
     found: dict[Function, Function] = {
         issue.enter_scoreboard: control_codes.enter_scoreboard,
         writeback.write_cell: control_codes.write_cell,
