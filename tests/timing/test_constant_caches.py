@@ -179,3 +179,23 @@ def test_a_file_with_wrong_caches_is_refused(tmp_path: Path, old: str, new: str,
     path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(MachineError, match=re.escape(message)):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("schedulers", "schedulers.tracks_sources: expected false without a read window, found true"),
+        ("constant_cache", "operand_path.kind: expected window with constant caches, found banks"),
+    ],
+)
+def test_machines_with_collectors_have_neither(tmp_path: Path, entry: str, message: str) -> None:
+    """A GTX 480 with what belongs to a read window."""
+    modern = (FOLDER / "h100.toml").read_text(encoding="utf-8")
+    section = re.search(r"\[constant_cache\]\n(?:.+\n)+", modern)
+    assert section
+    tracks = '[schedulers]\ntracks_sources = { value = true, source = "here" }\n'
+    text = f'title = "mine"\nbase = "gtx480"\n\n{tracks if entry == "schedulers" else section[0]}'
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(MachineError, match=re.escape(message)):
+        load(path)

@@ -24,6 +24,7 @@ from tests.timing.vocabulary import Timed
 from warpreg.gpu import load
 from warpreg.gpu.opcodes import OpcodeTiming, timing_of
 from warpreg.ir.control_code import ControlCode
+from warpreg.timing.errors import TimingError
 
 PIPES_OF_TWO_CYCLES = {name: Pipe(queue=5, lead=5) if name in ("mem", "tex", "sfu") else Pipe(initiation=2)
                        for name in PIPES}  # fmt: skip
@@ -87,6 +88,14 @@ def test_a_file_may_name_opcodes(tmp_path: Path) -> None:
     machine = load(edited(tmp_path, "[load_store]", entry))
     assert machine.opcodes == {"SHFL-IDX": OpcodeTiming(latency=15)}
     assert str(machine.origins["opcodes.SHFL-IDX.latency"]) == "here"
+
+
+def test_another_pipe_is_for_arithmetic_only(tmp_path: Path) -> None:
+    message = "opcodes.SHFL.pipe: expected one of int, fp, sfu, dp, tensor, uniform, found 'mem'"
+    entry = '[opcodes.SHFL]\npipe = { value = "mem", source = "here" }\n\n[load_store]'
+    assert message in refusal(edited(tmp_path, "[load_store]", entry))
+    with pytest.raises(TimingError, match="machine drawn: opcodes: ld belongs to pipe mem, not int"):
+        run(["ld.global.u32 R1, [R4.64]"], {"ld": Opcode(pipe="int")}, Access(FULL, "global", 0, ((0, 15),)))
 
 
 def test_an_opcode_of_which_nothing_is_said_is_refused(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "opcodes",
-    "load_store",     "barrier", "instruction_cache", "constant_cache", "shared_memory", "latency", *memory.SECTIONS,
+    "load_store", "barrier", "instruction_cache", "constant_cache", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 

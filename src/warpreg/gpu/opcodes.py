@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from warpreg.gpu.pipes import PIPES
+from warpreg.gpu.pipes import CTRL, PIPES, UNTIMED
 from warpreg.gpu.sourced import Document, quantity
 from warpreg.gpu.units import LEAST_FIXED_LATENCY
+
+ARITHMETIC = tuple(name for name in PIPES if name not in (*UNTIMED, PIPES[CTRL]))
+"""Pipes that may execute an opcode in place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class OpcodeTiming:
     memory.
     """
 
-    pipe: str | None = quantity("the pipe that executes it", choices=PIPES, optional=True)
+    pipe: str | None = quantity("the pipe that executes it", choices=ARITHMETIC, optional=True)
     latency: int | None = quantity("from dispatch to result", "cycles", LEAST_FIXED_LATENCY, 100_000, optional=True)
     initiation: int | None = quantity("until a unit takes the next instruction", "cycles", 1, 100_000, optional=True)
 

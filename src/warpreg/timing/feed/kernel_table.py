@@ -13,7 +13,7 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.parts.hints.program_table import classify, program_table
 from warpreg.gpu import Machine
-from warpreg.gpu.opcodes import OpcodeTiming, timing_of
+from warpreg.gpu.opcodes import ARITHMETIC, OpcodeTiming, timing_of
 from warpreg.gpu.pipes import CTRL, MEM, PIPES, SFU, TEX, UNTIMED
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
@@ -274,7 +274,10 @@ def pipe_on(machine: Machine, instruction: Instruction, controlled: bool) -> str
     """The pipe of a machine that executes an instruction.  Where control codes order instructions, arithmetic whose
     result has a counter has a variable latency, and belongs to `sfu`.
     """
-    name = own_timing(machine, instruction).pipe or pipe_of(instruction)
+    name, other = pipe_of(instruction), own_timing(machine, instruction).pipe
+    if other is not None and name not in ARITHMETIC:
+        raise TimingError(f"machine {machine.name}: opcodes: {instruction.opcode} belongs to pipe {name}, not {other}")
+    name = other or name
     if controlled and name in FIXED and instruction.control is not None and instruction.control.write is not None:
         name = PIPES[SFU]
     return machine.worker[name]
