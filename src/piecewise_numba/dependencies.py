@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from piecewise_numba.namespaces import is_namespace
 from piecewise_numba.natives import Function, native_of
 
 LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "numba", "llvmlite"})
@@ -85,11 +86,15 @@ class Fingerprint:
         return function.__module__
 
     def value(self, label: str, value: Any, within: str, names: tuple[str, ...] = ()) -> None:
-        """Add a value that the module ``within`` names; of a module, only attributes with these ``names``."""
+        """Add a value that the module ``within`` names; of a module or a
+        namespace, only attributes with these ``names``.
+        """
         if isinstance(value, FunctionType):
             self._function_value(label, value)
         elif isinstance(value, ModuleType):
             self._module(label, value, names)
+        elif is_namespace(value):
+            self._namespace(label, value, names)
         elif isinstance(value, type):
             self._class(label, value)
         elif isinstance(value, enum.Enum):
@@ -135,6 +140,12 @@ class Fingerprint:
         for name in names:
             if hasattr(module, name):
                 self.value(name, getattr(module, name), module.__name__, names)
+
+    def _namespace(self, label: str, space: type, names: tuple[str, ...]) -> None:
+        self.text(label, f"namespace {space.__module__}.{space.__qualname__}")
+        for name in names:
+            if hasattr(space, name):
+                self.value(name, getattr(space, name), space.__module__, names)
 
     def _class(self, label: str, kind: type) -> None:
         self.text(label, f"class {kind.__module__}.{kind.__qualname__}")

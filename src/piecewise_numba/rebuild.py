@@ -12,6 +12,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from piecewise_numba.dependencies import NOTHING_REPLACED, is_library, names_in
+from piecewise_numba.namespaces import is_namespace
 from piecewise_numba.natives import Function, native_of
 from piecewise_numba.noinline import is_noinline
 
@@ -109,7 +110,7 @@ class _Rebuilder:
     def _value(self, value: Any, attributes: tuple[str, ...]) -> Any:
         if isinstance(value, FunctionType) and not is_library(value.__module__):
             return self.function(value)
-        if isinstance(value, ModuleType) and not is_library(value.__name__):
+        if is_namespace(value) or (isinstance(value, ModuleType) and not is_library(value.__name__)):
             stand_in = ModuleType(value.__name__)
             found = [(name, getattr(value, name)) for name in attributes if hasattr(value, name)]
             vars(stand_in).update((name, self._value(inner, attributes)) for name, inner in found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from warpreg.api import Program as Program
     from warpreg.api import Run as Run
     from warpreg.api import compare as compare
+    from warpreg.api import compare_workloads as compare_workloads
     from warpreg.api import compile as compile
     from warpreg.api import read_trace as read_trace
     from warpreg.api import run as run
@@ -33,8 +34,8 @@ __version__ = "0.1.0"
 keep_compiled_code()
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "read_trace", "run", "struct", "surface", "sweep",
-    "texture", "write_trace",
+    "BoundKernel", "Program", "Run", "compare", "compare_workloads", "compile", "read_trace", "run", "struct",
+    "surface", "sweep", "texture", "write_trace",
 )  # fmt: skip
 
 

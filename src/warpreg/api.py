@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs import comparison, traces
 from warpreg.evaluation.runs import run as runs
 from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
-from warpreg.evaluation.runs.choices import Choice, Refused
+from warpreg.evaluation.runs.choices import Grids, Refused, attempted, grid
+from warpreg.evaluation.runs.comparing import Making
 from warpreg.evaluation.runs.counting import Replayed, Timed
 from warpreg.evaluation.runs.row import Failure, Row, Value
 from warpreg.evaluation.runs.run import CompileChoice, Run
+from warpreg.gpu import Machine
 from warpreg.ir.cpp_names import short_name
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.html_table import html_table
@@ -48,6 +51,7 @@ __all__ = [
     "Program",
     "Run",
     "compare",
+    "compare_workloads",
     "compile",
     "read_trace",
     "run",
@@ -366,24 +370,64 @@ def compare(
     import pandas
 
     described = gpu.load(machine)
-    grids = [(design, _listed((parameters or {}).get(design, {}))) for design in designs]
-    named = [
-        one for design, grid in grids for one in Choice.attempts(design, grid, machine=described, unchecked=unchecked)
-    ]
-    chosen = [one for one in named if isinstance(one, Choice)]
-    if not chosen and grids:
-        Choice.grid(*grids[0], machine=described, unchecked=unchecked)  # raises the error of the first
+    chosen, refused = _attempted(_grids(designs, parameters), described, unchecked)
     setting = comparison.Setting.load(described, technology, chosen)
     taken = _runs(run)
     how = Timed(sample, cold=cold, threads=threads) if cycles else Replayed()
     rows: list[Row | Failure] = []
     for one in taken:
         rows += comparison.attempts(comparison.Counting(one, described, how), chosen, setting)
-        rows += [bad.on(one.name) for bad in named if isinstance(bad, Refused)]
+        rows += [bad.on(one.name) for bad in refused]
     if chosen and not any(isinstance(row, Row) for row in rows):
         for one in taken:
             list(comparison.compare(one, chosen, setting, how))  # raises it
     return pandas.DataFrame([row.as_dict() for row in rows])
+
+
+def compare_workloads(
+    names: Sequence[str],
+    designs: Sequence[str] = ("mrf", "rfc"),
+    *,
+    vary: Sequence[str] = (),
+    baseline: str = comparison.BASELINE,
+    size: str = "small",
+    seed: int = 0,
+    machine: str = comparison.DEFAULT_MACHINE,
+    technology: str | None = None,
+    parameters: Mapping[str, Mapping[str, Value | Sequence[Value]]] | None = None,
+    cycles: bool = False,
+    sample: Sample | None = None,
+    processes: int = 1,
+    unchecked: bool = False,
+) -> pandas.DataFrame:
+    """As `compare`, for workloads by name, in several ``processes`` and under variations.
+
+    ``vary`` repeats the comparison with another instruction order (``"order"``), width of addresses
+    (``"address-bits"``) or machine (``"machine=gtx480"``); the column ``variation`` says which, empty for the
+    comparison itself.  Results are normalized to ``baseline``.  Rows of designs and workloads of the package are kept,
+    and found by the next comparison.  Raises VariationError for another variation, else as `compare`.
+    """
+    import pandas
+
+    from warpreg.evaluation.sweep.variations import Varied, against, variations
+
+    described, grids = gpu.load(machine), _grids(designs, parameters)
+    for name in names:
+        runs.find_workload(name)
+    chosen, _ = _attempted(grids, described, unchecked)
+    priced = comparison.Setting.load(described, technology, chosen).technology.name
+    record = simt.Record(path=True, addresses=cycles, widths=any(one.design.declaration.widths for one in chosen))
+    making = Making(size, seed, CompileChoice(), record)
+    how = Timed(sample) if cycles else Replayed()
+    varied = variations(vary, machine, making.choice)
+    found = Varied(tuple(names), grids, priced, how, making, unchecked).compared(varied, processes)
+    return pandas.DataFrame(
+        [
+            {"variation": one.name, **row.as_dict()}
+            for one, rows in zip(varied, found, strict=True)
+            for row in (rows if baseline == comparison.BASELINE else against(rows, baseline))
+        ]
+    )
 
 
 def sweep(
@@ -407,6 +451,19 @@ def sweep(
         trials = searched(read, path.parent, executor, processes, unchecked=unchecked)
         return pandas.DataFrame([trial.as_dict() for trial in trials])
     return pandas.DataFrame(swept(batch_of(read, path.parent, unchecked=unchecked), (), executor, processes))
+
+
+def _grids(designs: Sequence[str], parameters: Mapping[str, Mapping[str, Value | Sequence[Value]]] | None) -> Grids:
+    """The values of each parameter that is given, by design."""
+    return {design: _listed((parameters or {}).get(design, {})) for design in designs}
+
+
+def _attempted(grids: Grids, machine: Machine, unchecked: bool) -> tuple[list[Chosen], list[Refused]]:
+    """As `attempted`.  Raises the error of the first design if there is none left."""
+    chosen, refused = attempted(grids, machine=machine, unchecked=unchecked)
+    for name, values in grids.items() if not chosen else ():
+        grid(name, values, machine=machine, unchecked=unchecked)
+    return chosen, refused
 
 
 def _listed(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:

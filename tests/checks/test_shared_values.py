@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.checks.shared_values import SharedValueError, check_shared_values
 
 from warpreg import gpu, simt
-from warpreg.checks.shared_values import SharedValueError, check_shared_values
 from warpreg.designs.parts.load_sharing import results, shadow
 from warpreg.evaluation.runs.run import find_workload, run_workload
 

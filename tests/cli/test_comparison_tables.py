@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from warpreg.cli import compare, main, output
+from warpreg.cli import main, output
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.evaluation.runs.comparing import Comparison
 from warpreg.evaluation.runs.counting import How, Replayed, Timed
 from warpreg.evaluation.runs.parts import Part
 from warpreg.evaluation.runs.row import Failure, LevelUse, Provenance, Row
+from warpreg.evaluation.sweep import variations
 
 Output = pytest.CaptureFixture[str]
 PROVENANCE = Provenance("k", "v100", "m", "common-40nm", "t", "d", "c", {})
@@ -117,6 +118,6 @@ def test_every_design_is_timed(
         asked.append(comparison.how)
         return [Failure("hotspot", "nothing is measured", "")]
 
-    monkeypatch.setattr(compare, "compared_once", compared)
+    monkeypatch.setattr(variations, "compared_once", compared)
     assert main(["compare", "hotspot", "--designs", designs, *more]) == 1
     assert asked == [expected]

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+import warpreg
 from warpreg.cli import main
-from warpreg.cli.variations import variations
 from warpreg.evaluation.runs.run import CompileChoice
+from warpreg.evaluation.sweep.variations import VariationError, variations
 
 Output = pytest.CaptureFixture[str]
 COMPARE = ("compare", "vector-add", "--size", "tiny", "-j", "1", "--designs", "mrf,rfc,orf-lrf")
@@ -71,3 +72,15 @@ def test_no_design_is_an_error_and_a_name_counts_once(capsys: Output) -> None:
 def test_a_misspelt_name_beside_all_is_an_error(capsys: Output) -> None:
     assert main(["compare", "all", "vector-ad", "--size", "tiny"]) == 1
     assert "did you mean 'vector-add'?" in capsys.readouterr().err
+
+
+def test_python_compares_under_the_same_variations() -> None:
+    """The rows of a variation are those of runs with its options, normalized to its own baseline."""
+    frame = warpreg.compare_workloads(["vector-add"], ["mrf", "rfc"], size="tiny", vary=["order"], baseline="rfc")
+    assert frame["variation"].tolist() == ["", "", "order", "order"]
+    ordered = warpreg.compare(warpreg.run("vector-add", size="tiny", schedule=False), ["mrf", "rfc"])
+    pj = ordered["energy_pj"].tolist()
+    assert frame["energy_pj"].tolist()[2:] == pj
+    assert frame["energy_normalized"].tolist()[2:] == pytest.approx([pj[0] / pj[1], 1])
+    with pytest.raises(VariationError, match=r"orders: expected order, address-bits or machine=NAME"):
+        warpreg.compare_workloads(["vector-add"], size="tiny", vary=["orders"])

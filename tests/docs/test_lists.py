@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from tests.docs.reader import ROOT
@@ -13,6 +15,7 @@ from warpreg.energy import technology
 from warpreg_papers.reproduction import PAPERS
 
 DOCS = ROOT / "docs"
+SOURCES = ROOT / "src" / "warpreg"
 PARTS = {"tutorial": "Tutorial", "how-to": "How-to guides", "explanation": "Explanation", "reference": "Reference"}
 
 
@@ -55,3 +58,33 @@ def test_the_readme_links_every_guide() -> None:
     linked = re.findall(r"\]\((docs/[^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     guides = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
     assert {str(guide.relative_to(ROOT)) for guide in guides} - set(linked) == set()
+
+
+def first_column(page: str, heading: str) -> list[str]:
+    """What the rows of the table below a heading are about."""
+    (table,) = re.findall(rf"\n#+ {heading}\n.*?\n((?:\|[^\n]*\n)+)", page, re.DOTALL)
+    return [name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+
+def folders_of(parent: Path) -> list[Path]:
+    """Folders with modules."""
+    return sorted(one.parent for one in parent.glob("*/__init__.py"))
+
+
+def test_the_architecture_has_a_row_for_every_package_from_the_lowest_layer_up() -> None:
+    """The order is that of the contract that `lint-imports` checks; it has ``__main__`` besides."""
+    page = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (layers,) = (one["layers"] for one in contracts if one.get("containers") == ["warpreg"])
+    packages = first_column(page, "Packages")
+    assert packages == [one for one in reversed(layers) if one != "__main__"]
+    assert {one.name for one in folders_of(SOURCES)} <= set(packages)
+
+
+def test_the_architecture_names_every_folder_of_a_package() -> None:
+    """Of the workloads, it says that each suite has one."""
+    page = in_code("explanation/architecture.md")
+    inside = [one for package in folders_of(SOURCES) for one in folders_of(package) if package.name != "workloads"]
+    assert {one.relative_to(SOURCES).as_posix() for one in inside} - page == set()

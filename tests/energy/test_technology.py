@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from warpreg import energy
 from warpreg.energy import ArraySpec, OperatingPoint, rescale, residuals
 from warpreg.energy.array import Line, least_squares
-from warpreg.energy.scaling import rescale_wire
 from warpreg.energy.technology import FOLDER
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
@@ -121,7 +120,6 @@ def test_scaling_to_half_the_node_and_two_thirds_of_the_voltage() -> None:
     assert scaled.area_um2 == pytest.approx(38000 / 4)
     assert scaled.leakage_mw == pytest.approx(cost.leakage_mw / 2 * 2 / 3)
     assert rescale(cost, OperatingPoint(40, 0.9), OperatingPoint(40, 0.9)) == cost
-    assert rescale_wire(1.9, OperatingPoint(40, 0.9), OperatingPoint(20, 0.6)) == pytest.approx(1.9 * 4 / 9)
 
 
 def test_the_printed_chip_example() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.machine_code.test_listings import FOLDER, MODULE, lifted, sample
 from tests.sass.text import Execution, executions, line, pcs, write_trace
+from tests.trace.address_decoder import AddressDecoder
 
 import warpreg
 from warpreg.codegen import CompileOptions
@@ -26,7 +27,6 @@ from warpreg.simt import Device, Launch, Record
 from warpreg.timing.core import access_record
 from warpreg.timing.feed.memory_sites import access_kinds, memory_sites, step_bytes
 from warpreg.trace import visits
-from warpreg.trace.addresses import AddressDecoder
 
 CODE = (
     ("S2R R6, SR_CTAID.X", ControlCode(stall=4, write=0)),

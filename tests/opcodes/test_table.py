@@ -128,9 +128,9 @@ def test_carry_is_an_implicit_register() -> None:
     chain = instruction("addc.cc.u32", A, B, C)
     assert opcodes.carry_uses(chain) == opcodes.carry_defs(chain) == (CARRY,)
     start, end = instruction("add.cc.u32", A, B, C), instruction("addc.u32", A, B, C)
-    assert (opcodes.reads_carry(start), opcodes.writes_carry(start)) == (False, True)
-    assert (opcodes.reads_carry(end), opcodes.writes_carry(end)) == (True, False)
-    assert not opcodes.reads_carry(instruction("mystery.cc"))
+    assert (start.traits.reads_carry, start.traits.writes_carry) == (False, True)
+    assert (end.traits.reads_carry, end.traits.writes_carry) == (True, False)
+    assert not instruction("mystery.cc").traits.reads_carry
 
 
 @pytest.mark.parametrize(

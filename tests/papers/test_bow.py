@@ -14,12 +14,12 @@ from warpreg import workloads
 from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample, Sampled
 from warpreg.evaluation.studies.study import Replay, Study
 from warpreg.replay import Counts
 from warpreg_papers import published
 from warpreg_papers.ablation import under
 from warpreg_papers.bow import costs, designs, frames, results
-from warpreg_papers.bow.samples import Sample, Sampled
 from warpreg_papers.bow.sources import Sources
 from warpreg_papers.reproduction import Reproduced, figures_of, reproduced
 from warpreg_papers.shown import find_ablation
@@ -38,8 +38,16 @@ def counts(mrf: tuple[int, int], boc: tuple[int, int] = (0, 0), moved: int = 0, 
 PLAIN_COUNTS = counts((100, 50))
 
 
-def sample(cycles: int, found: Counts = PLAIN_COUNTS, warp_cycles: float = 1000, **resources: int) -> Sample:
-    return Sample(cycles, 100, found, PLAIN_COUNTS, resources, cycles, warp_cycles)
+def sample(cycles: int, found: Counts = PLAIN_COUNTS, warp_cycles: int = 1000, **resources: int) -> Sample:
+    return Sample(
+        cycles=cycles,
+        warp_instructions=100,
+        counts=found,
+        plain=PLAIN_COUNTS,
+        resources=resources,
+        busy_cycles=cycles,
+        stalls={"issued": warp_cycles, "empty": 10},
+    )
 
 
 def study(found: dict[Any, dict[str, Any]]) -> Study:
@@ -114,7 +122,7 @@ def test_time_in_collection_is_a_share_of_the_time_to_the_result() -> None:
     assert frames.collection_shares(plain) == {
         "memory": pytest.approx(1 / 30), "others": 0.3, "all": 0.1, "all, until dispatch": 0.2,
     }  # fmt: skip
-    assert plain.collecting == 90
+    assert frames.collecting(plain) == 90
 
 
 def occupied(shares: dict[str, float]) -> Study:

@@ -14,13 +14,13 @@ from tests.timing.reference.machine import Banks, Sm
 
 from warpreg.designs import load
 from warpreg_papers.bow.instruction_times import RESOURCES
-from warpreg_papers.bow.samples import TIMES
+from warpreg_papers.bow.recorder import InstructionTimes
 
 BANKED = Sm(slots=4, banks=Banks(count=4, mapping="register", operand_ports=1))
 
 
 def times(text: str, *accesses: Access) -> dict[str, int]:
-    run = agreed(one_warp(text, *accesses), BANKED, design=load(TIMES))
+    run = agreed(one_warp(text, *accesses), BANKED, design=load(InstructionTimes.file))
     return dict(zip(RESOURCES, run.outcome.counts.integrals(run.cycles)[0], strict=True))
 
 
@@ -39,7 +39,7 @@ def test_an_instruction_is_in_the_stage_until_it_is_dispatched() -> None:
     collector a cycle after it.
     """
     text = "add.s32 R1, R0, R4\nadd.s32 R2, R1, R0"
-    found = fast(one_warp(text), machine_with_memory(BANKED, 20, 1), 1, 8, design=load(TIMES)).result
+    found = fast(one_warp(text), machine_with_memory(BANKED, 20, 1), 1, 8, design=load(InstructionTimes.file)).result
     assert (found.latch_cycles, found.collect_cycles, found.collect_cycles_memory) == (2, 3 + 3, 0)
 
 

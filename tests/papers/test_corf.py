@@ -15,7 +15,7 @@ from warpreg import workloads
 from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_design import DesignSample
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.study import Study
 from warpreg.replay import Counts
 from warpreg_papers import published
@@ -41,7 +41,7 @@ def sample(
     added: int = 0,
     conflicts: tuple[int, int] = (0, 0),
     **events: int,
-) -> DesignSample:
+) -> Sample:
     """``looked_up``: lookups and updates of the renaming table; ``added``: instructions that CORF has added;
     ``conflicts`` of banks and of the table.
     """
@@ -53,10 +53,19 @@ def sample(
     counts = Counts(
         "made-up", {}, (Structure("MRF"),), accesses, moves, named, instructions, added_warp_instructions=added
     )
-    return DesignSample(cycles, instructions, counts, resources or {}, conflicts[0])
+    return Sample(
+        cycles=cycles,
+        warp_instructions=instructions,
+        counts=counts,
+        plain=counts,
+        resources=resources or {},
+        busy_cycles=cycles,
+        stalls={},
+        bank_conflicts=conflicts[0],
+    )
 
 
-def study(by_variant: Mapping[Variant | None, Mapping[str, DesignSample]]) -> Study:
+def study(by_variant: Mapping[Variant | None, Mapping[str, Sample]]) -> Study:
     """Samples by design, then by workload; ``bfs`` is an integer workload, ``sgemm`` none."""
     return Study("tiny", AS_COMPILED, {timed(variant): each for variant, each in by_variant.items()})
 

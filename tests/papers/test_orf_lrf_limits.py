@@ -9,8 +9,8 @@ import pytest
 
 from warpreg import energy
 from warpreg.designs import load, program_table
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.parts.placement.operand_energy import operand_energy
-from warpreg.evaluation.runs.choices import Choice
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.ir.errors import UnknownNameError
@@ -26,7 +26,7 @@ def run() -> Run:
 
 
 def joules(run: Run, wires: bool = True, **parameters: Any) -> float:
-    counts = replayed(run, Choice.load("orf-lrf", parameters))
+    counts = replayed(run, Chosen.load("orf-lrf", parameters))
     items = [item for one in counts for item in one.energy_list()]
     return energy.account(items, TECHNOLOGY, wires=wires).total_pj
 

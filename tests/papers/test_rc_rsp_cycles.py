@@ -9,7 +9,7 @@ import pytest
 from warpreg.evaluation.runs.reuse_ages import CLASS_CYCLES, CLASSES
 from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_sample import Timed, TimedSample
+from warpreg.evaluation.runs.timed_sample import Sample, Sampled
 from warpreg.evaluation.studies.study import Study
 from warpreg.replay import Counts
 from warpreg_papers.rc_rsp import cycles as rc_rsp_cycles
@@ -17,24 +17,33 @@ from warpreg_papers.rc_rsp import designs, measured
 from warpreg_papers.rc_rsp.cycles import GTO, TWO_LEVEL
 
 RC = Variant.of("rc", lines=24)
+AGES = rc_rsp_cycles.ReuseAges()
 
 
-def counts(reads: int) -> Counts:
-    """Reads of the main register file."""
+def counts(reads: int, ages: dict[tuple[int, int], int] | None) -> Counts:
+    """Reads of the main register file, and by part and class."""
     accesses = np.zeros((1, 2, 2), np.int64)
     accesses[0, 0, 0] = reads
-    return Counts("mrf", {}, (), accesses, np.zeros((1, 1), np.int64), {}, 1)
+    events = dict.fromkeys((f"age_{part}_{age}" for part in range(3) for age in range(CLASSES)), 0) if ages else {}
+    events |= {f"age_{part}_{age}": number for (part, age), number in (ages or {}).items()}
+    return Counts("mrf", {}, (), accesses, np.zeros((1, 1), np.int64), events, 1)
 
 
-def sample(cycles: int, reads: int = 1, ages: dict[tuple[int, int], int] | None = None) -> TimedSample:
+def sample(cycles: int, reads: int = 1, ages: dict[tuple[int, int], int] | None = None) -> Sample:
     """``ages``: reads by part and class."""
-    table = np.zeros((3, CLASSES), np.int64)
-    for place, number in (ages or {}).items():
-        table[place] = number
-    return TimedSample(cycles, 1, counts(reads), table)
+    found = counts(reads, ages)
+    return Sample(
+        cycles=cycles,
+        warp_instructions=1,
+        counts=found,
+        plain=found,
+        resources={},
+        busy_cycles=cycles,
+        stalls={},
+    )
 
 
-def study(found: dict[Timed, dict[str, TimedSample]]) -> Study:
+def study(found: dict[Sampled, dict[str, Sample]]) -> Study:
     return Study("tiny", AS_COMPILED, found)
 
 
@@ -42,7 +51,7 @@ def test_shares_of_reads_by_age_are_means_over_workloads() -> None:
     """Of one workload the scratchpad serves all, 3 classes old; of the other the cache half, the file half at once."""
     found = study(
         {
-            Timed(TWO_LEVEL, RC, ages=True): {
+            Sampled(TWO_LEVEL, RC, recorder=AGES): {
                 "a": sample(1, ages={(2, 3): 8}),
                 "b": sample(1, ages={(1, 0): 5, (0, 0): 5}),
             }
@@ -55,7 +64,7 @@ def test_shares_of_reads_by_age_are_means_over_workloads() -> None:
 
 
 def test_a_workload_without_ages_counts_for_nothing() -> None:
-    found = study({Timed(TWO_LEVEL, RC, ages=True): {"a": sample(1)}})
+    found = study({Sampled(TWO_LEVEL, RC, recorder=AGES): {"a": sample(1)}})
     frame = rc_rsp_cycles.ages(found, ["a"], RC)
     assert frame.empty
     assert rc_rsp_cycles.captured_within(frame) == 0
@@ -87,9 +96,9 @@ def test_the_scratchpad_captures_reads_up_to_where_it_no_longer_leads(
 def test_cycles_are_the_schedulers_times_the_organisations() -> None:
     found = study(
         {
-            Timed(GTO): {"a": sample(100)},
-            Timed(TWO_LEVEL): {"a": sample(110)},
-            Timed(TWO_LEVEL, RC): {"a": sample(121)},
+            Sampled(GTO): {"a": sample(100)},
+            Sampled(TWO_LEVEL): {"a": sample(110)},
+            Sampled(TWO_LEVEL, RC): {"a": sample(121)},
         }
     )
     frame = rc_rsp_cycles.scheduler_effect(found, ["a"], {"RC": RC}, designs.CHOSEN)
@@ -101,7 +110,7 @@ def test_cycles_are_the_schedulers_times_the_organisations() -> None:
 
 def test_ages_are_recorded_of_the_hybrid_only() -> None:
     """Figure 12 shows no other design, and Table I needs the designs with two-level scheduling alone."""
-    timed = [(one.machine, one.variant, one.ages) for one in measured.CYCLES if isinstance(one, Timed)]
+    timed = [(one.machine, one.variant, one.recorder) for one in measured.CYCLES if isinstance(one, Sampled)]
     rc, rsp, hybrid = designs.TIMED.values()
-    assert timed[:2] == [(GTO, None, False), (TWO_LEVEL, None, False)]
-    assert timed[2:] == [(TWO_LEVEL, rc, False), (TWO_LEVEL, rsp, False), (TWO_LEVEL, hybrid, True)]
+    assert timed[:2] == [(GTO, None, None), (TWO_LEVEL, None, None)]
+    assert timed[2:] == [(TWO_LEVEL, rc, None), (TWO_LEVEL, rsp, None), (TWO_LEVEL, hybrid, AGES)]

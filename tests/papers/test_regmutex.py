@@ -15,6 +15,7 @@ from warpreg.codegen.regalloc.allocator import AllocationError
 from warpreg.designs.parts.sharing.choice import BY_RULE
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, RunError, find_workload, run_workload
 from warpreg.evaluation.studies.study import EVERYTHING, Study
+from warpreg.replay import Counts
 from warpreg.simt import Record
 from warpreg.trace.path import Visit, visits
 from warpreg_papers import published
@@ -22,17 +23,31 @@ from warpreg_papers.regmutex import codes, designs, frames, kernels, live_regist
 from warpreg_papers.regmutex.codes import COMPILED, PRINTED
 from warpreg_papers.regmutex.designs import FULL, HALF, OWF, PAIRED, REGMUTEX, RFV, baseline, plain, under
 from warpreg_papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
-from warpreg_papers.regmutex.samples import Sample, blocks_of
+from warpreg_papers.regmutex.samples import Placed, blocks_of
 from warpreg_papers.reproduction import figures_of, reproduced
 
 
 def sample(
     cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires: int = 0, at_once: int = 0, conflicts: int = 0
-) -> Sample:
-    return Sample(
+) -> Placed:
+    counts = Counts(
+        "regmutex",
+        {},
+        (),
+        np.zeros((1, 2, 2), np.int64),
+        np.zeros((1, 1), np.int64),
+        {"acquires": acquires, "acquires at once": at_once},
+        1000,
+    )
+    return Placed(
         cycles=cycles,
         warp_instructions=1000,
-        blocks=24,
+        counts=counts,
+        plain=counts,
+        resources={},
+        busy_cycles=cycles,
+        stalls={"issued": 1, "empty": 1},
+        bank_conflicts=conflicts,
         registers=24,
         spilled=0,
         base=24 - pool,
@@ -40,13 +55,6 @@ def sample(
         free=free,
         warps=warps,
         occupancy=warps / 48,
-        limiter="registers",
-        achieved=0.5,
-        added=0,
-        held=0.0,
-        bandwidth=0.5,
-        conflicts=conflicts,
-        events={"acquires": acquires, "acquires at once": at_once},
     )
 
 
@@ -231,7 +239,7 @@ def test_registers_without_limit_and_averages() -> None:
 
 def test_time_that_sections_are_held_beside_the_sections_of_a_warp() -> None:
     """Of 24 warps in the mean, six hold a section; there are ten sections for 32 warps."""
-    free = dataclasses.replace(sample(100, pool=6, free=600), held=6.0)
+    free = dataclasses.replace(sample(100, pool=6, free=600), resources={"sections held": 6 * 100})
     found: dict[Any, dict[str, Any]] = {
         designs.uncontended(FULL_GROUP): {"bfs": free},
         under(REGMUTEX, FULL_GROUP): {"bfs": sample(100, pool=6, free=60)},

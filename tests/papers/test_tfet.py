@@ -18,6 +18,7 @@ from warpreg.evaluation.runs import sampling
 from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.evaluation.runs.sampling import window_on_all
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample, Sampled
 from warpreg.evaluation.studies.study import Study
 from warpreg.ir.errors import UnknownNameError
 from warpreg.replay import Counts
@@ -27,7 +28,6 @@ from warpreg_papers.reproduction import figures_of, reproduced
 from warpreg_papers.shown import find_ablation
 from warpreg_papers.tfet import band, causes, costs, designs, frames, results, samples
 from warpreg_papers.tfet.costs import Cost
-from warpreg_papers.tfet.samples import Sample
 
 MHZ = 500
 
@@ -51,7 +51,16 @@ def sample(
     events = dict.fromkeys(design.events, 0)
     counts = Counts(design.name, {}, structures, accesses, np.zeros((len(structures),) * 2, np.int64), events, 100)
     resources = {name: on[place] * cycles for place, name in enumerate(design.declaration.resources)}
-    return Sample(cycles, 1, 100, counts, resources, stalls.get("stalled", 0), stalls.get("resident", 100))
+    stalled = stalls.get("stalled", 0)
+    return Sample(
+        cycles=cycles,
+        warp_instructions=100,
+        counts=counts,
+        plain=counts,
+        resources=resources,
+        busy_cycles=cycles,
+        stalls={"memory": stalled, "issued": stalls.get("resident", 100) - stalled, "empty": 10},
+    )
 
 
 def study(found: dict[Any, dict[str, Any]]) -> Study:
@@ -63,7 +72,7 @@ def every() -> Study:
     found = {
         measure: {name: sample(measure.variant) for name in designs.WORKLOADS}
         for measure in designs.MEASURES
-        if isinstance(measure, samples.Timed)
+        if isinstance(measure, Sampled) and measure.variant
     }
     return study(found)
 
@@ -235,7 +244,7 @@ def test_savings_are_divided_into_dynamic_energy_and_leakage() -> None:
 
 
 def test_a_stall_waits_for_data_or_for_a_memory_that_takes_nothing() -> None:
-    assert samples.OFF_CHIP == ("memory", "memory queue")
+    assert frames.OFF_CHIP == ("memory", "memory queue")
 
 
 def launch(blocks: int, instructions: int) -> Any:

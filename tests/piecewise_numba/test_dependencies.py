@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from piecewise_numba.dependencies import Fingerprint
+from piecewise_numba.namespaces import Namespace
 from piecewise_numba.natives import native
 from piecewise_numba.rebuild import as_it_is, rebuild
+from piecewise_numba.recipe import compiled
 
 
 def namespace(text: str, **values: object) -> dict[str, Any]:
@@ -222,3 +224,30 @@ def test_rebuilding_reaches_functions_in_closures_and_leaves_the_old_ones() -> N
     names = namespace(text)
     rebuilt = rebuild({"f": names["f"]}, as_it_is, {names["port"]: names["other"]})
     assert (rebuilt["f"](2), names["f"](2)) == (21, 3)
+
+
+SPACES = """
+class columns(Namespace):
+    FIRST = 1
+    SECOND = 2
+def f(x): return x + columns.FIRST
+"""
+
+
+def test_a_namespace_counts_with_what_a_function_names_of_it() -> None:
+    """As a module does: FIRST matters, SECOND does not."""
+    plain = digest(SPACES, Namespace=Namespace)
+    assert digest(SPACES.replace("FIRST = 1", "FIRST = 3"), Namespace=Namespace) != plain
+    assert digest(SPACES.replace("SECOND = 2", "SECOND = 3"), Namespace=Namespace) == plain
+
+
+def test_a_rebuilt_function_sees_only_what_it_names_of_a_namespace() -> None:
+    built = rebuild({"f": namespace(SPACES, Namespace=Namespace)["f"]}, as_it_is)["f"]
+    seen = built.__globals__["columns"]
+    assert built(1) == 2
+    assert isinstance(seen, ModuleType)
+    assert (seen.FIRST, hasattr(seen, "SECOND")) == (1, False)
+
+
+def test_compiled_code_reads_a_namespace() -> None:
+    assert compiled(namespace(SPACES, Namespace=Namespace)["f"], (1,))(1) == 2

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 from tests.replay.naive import Step, steps
+from tests.trace.records import record_word
 
 from warpreg.designs import program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Schedule, ScheduleWord, ScheduleWriter, Slots, visits
 from warpreg.trace.path import RecordedPath
-from warpreg.trace.schedule import RecordOrder, record_word
+from warpreg.trace.schedule import RecordOrder
 
 ONE_SM = Slots(sms=1, warps=4, schedulers=2)
 

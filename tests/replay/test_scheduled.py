@@ -291,4 +291,4 @@ def test_without_a_schedule_warps_suspend_where_they_may_have_to_wait(tmp_path: 
 
 
 def test_one_sm_is_the_machine_of_these_tests() -> None:
-    assert (ONE_SM.total_warps, ONE_SM.total_schedulers) == (4, 2)
+    assert (ONE_SM.total_warps, ONE_SM.sms * ONE_SM.schedulers) == (4, 2)

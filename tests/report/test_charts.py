@@ -18,7 +18,7 @@ from warpreg.report.figure import Axis, Figure, Mark
 from warpreg.report.figure import Kind as FigureKind
 from warpreg.report.marks import bounds
 from warpreg_papers import published
-from warpreg_papers.figures import read_frame, write_frame
+from warpreg_papers.figures import write_frame
 from warpreg_papers.published import Published
 from warpreg_papers.reproduction import PAPERS, figures_of
 
@@ -140,6 +140,12 @@ def test_a_printed_range_has_two_ends_and_words_have_none() -> None:
     assert bounds(Mark("range", left=True), PRINTED["range"]) == pytest.approx((0.6, 0.8))
     with pytest.raises(ValueError, match="words prints no number"):
         bounds(Mark("words"), PRINTED["words"])
+
+
+def read_frame(figure: Figure, path: Path) -> pd.DataFrame:
+    """A frame written by `write_frame`."""
+    columns = {heading: column for column, heading in figure.headings.items()}
+    return pd.read_csv(path, keep_default_na=False, na_values=[""]).rename(columns=columns)
 
 
 def test_a_frame_that_was_written_is_read_back_with_its_units_in_the_headings(tmp_path: Path) -> None:

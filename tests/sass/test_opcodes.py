@@ -1,11 +1,15 @@
 """The table of SASS opcodes: pipes, units and latency classes, for the program table too."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from warpreg.designs.parts.hints.program_table import classify
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.sass.isa import opcodes
+from warpreg.sass.isa.widths import RULES
 
 
 @pytest.mark.parametrize(
@@ -60,3 +64,13 @@ def test_memory_instructions_say_what_they_do_where() -> None:
     for row in opcodes.table().values():
         assert bool(row.action) == (row.pipe in ("mem", "tex")), row
         assert row.pipe == "mem" or not row.space, row
+
+
+def test_rules_of_operand_widths_are_named_for_opcodes_of_their_group() -> None:
+    """Those whose operands do not have the widths of their pipe: ``F2F`` converts from or to 64 bits, ``IADD3`` not."""
+    named = {name: row.widths for name, row in opcodes.table().items() if row.widths}
+    assert set(named.values()) == RULES.keys()
+    assert (named["F2F"], named["BRX"], opcodes.find("IADD3").widths) == ("conversion", "pairs", "")
+    for group in tomllib.loads(Path(opcodes.__file__).with_suffix(".toml").read_text(encoding="utf-8"))["group"]:
+        listed = {name for some in group.get("widths", {}).values() for name in some.split()}
+        assert listed <= set(group["opcodes"].split())

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from tests.trace.address_decoder import AddressDecoder
 
 from warpreg.ir.kernel import Kernel
 from warpreg.sass.parse.source import Source
 from warpreg.sass.reader import RecordedLaunch
 from warpreg.sass.rebuild.program import record_unit
 from warpreg.trace import visits
-from warpreg.trace.addresses import AddressDecoder
 
 FULL = 0xFFFFFFFF
 SHARED_BASE, LOCAL_BASE = 0x7F1100000000, 0x7F2200000000

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.trace.address_decoder import AddressDecoder
 
 from warpreg.ir.instruction import Instruction
 from warpreg.simt import Launch
-from warpreg.simt.memory.instructions import MEMORY
 from warpreg.trace import Visit, visits
-from warpreg.trace.addresses import AddressDecoder
 
 TEXTURED = frozenset({"tex", "tld4", "suld", "sust", "sured"})
 
@@ -48,7 +47,7 @@ def accesses_of(launch: Launch) -> Iterator[Access]:
     for visit in path_of(launch):
         for offset, instruction in enumerate(launch.kernel.blocks[visit.block].instructions):
             textured = instruction.opcode in TEXTURED
-            if textured or (instruction.opcode in MEMORY and "param" not in instruction.modifiers):
+            if textured or (instruction.traits.accesses_elements and "param" not in instruction.modifiers):
                 size = 1 if textured else instruction.types[-1].bytes
                 guarded = instruction.guard is not None
                 yield Access(visit, instruction, *decoder.next(first[visit.block] + offset, visit.mask, size, guarded))

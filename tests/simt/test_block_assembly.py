@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from tests.simt.assembly import assembly
 
 from warpreg import codegen
 from warpreg.ptx import parse
@@ -37,7 +38,7 @@ def test_blocks_have_no_masked_store_without_avx512(record: Record, monkeypatch:
     found = []
 
     def compiled(text: str, optimize: bool = False) -> bytes:
-        found.append(object_code.assembly(text, optimize))
+        found.append(assembly(text, optimize))
         return b""
 
     monkeypatch.setattr(object_code, "object_code", compiled)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.reference.interpreter import Reference
+from tests.trace.address_decoder import AddressDecoder
 
 from warpreg.codegen import CompileOptions
 from warpreg.simt import DeadlockError, Device, LaunchError, Record
 from warpreg.simt.launch import side_by_side
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import simulate
-from warpreg.trace.addresses import AddressDecoder
 from warpreg.trace.path import visits
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"

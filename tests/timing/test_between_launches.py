@@ -27,7 +27,7 @@ from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
-from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.memory.between_launches import Between, SecondLevel, left_by, put
 from warpreg.timing.memory.columns import cache_sets
 

@@ -20,11 +20,11 @@ from tests.timing.vocabulary import timed
 from warpreg import simt, workloads
 from warpreg.designs import load as load_design
 from warpreg.designs.loading.chosen import Chosen
+from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.run import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed.feed import feed
 from warpreg.timing.launch.simulate import room_of
-from warpreg_workbench.contention.machines import with_cached_memory
 
 MODELS = st.sampled_from(("cached", "contention"))
 

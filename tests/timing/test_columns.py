@@ -1,11 +1,9 @@
-"""Columns of the core: those of a component are adjacent, and none passes the type checker with a row of another."""
+"""Columns: those of a component are adjacent, and none passes the type checker with a row of another."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
-from collections import defaultdict
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,21 +11,19 @@ import pytest
 from warpreg.gpu.pipes import PIPES
 from warpreg.ir.control_code import COUNTERS
 from warpreg.timing.core import columns
-from warpreg.timing.core.columns import causes
+from warpreg.timing.core.columns import causes, machine, ops, schedulers, warps
+from warpreg.timing.core.declaring import Columns, word
 from warpreg.timing.memory import columns as memory_columns
+from warpreg.timing.memory.columns import nodes, parameters
 
 ROOT = Path(__file__).parents[2]
 WRONG = Path(__file__).with_name("wrong_pairings.py")
-SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES), "WAITED": 3,
-          "COUNTERS": COUNTERS}  # fmt: skip
-"""Columns that others follow, one a pipe, a level of memory or a counter."""
-SAME_WORD = {("ops", name) for name in ("LATE", "ENTERS_FROM", "REACHED", "ALONE", "PLACE")}
-COMPONENTS = sorted(
-    f"{package.__name__}.{module.name}"
-    for package in (columns, memory_columns)
-    for module in pkgutil.iter_modules(package.__path__)
-    if module.name != "typed"
-)
+COMPONENTS = [
+    value
+    for module in (columns, memory_columns)
+    for value in vars(module).values()
+    if isinstance(value, type) and issubclass(value, Columns) and value is not Columns
+]
 
 
 @pytest.mark.slow
@@ -43,21 +39,61 @@ def test_the_type_checker_refuses_wrong_pairings_line_by_line() -> None:
     assert len(out.splitlines()) > len(marked)
 
 
-@pytest.mark.parametrize("component", COMPONENTS)
-def test_columns_of_a_component_are_apart(component: str) -> None:
-    """Each has a number of its own, from 0 on; a series takes one for each pipe."""
-    module = importlib.import_module(component)
-    source = Path(str(module.__file__)).read_text(encoding="utf-8")
-    names = re.findall(r"^([A-Z_0-9]+) = (?:_Word|_cause|_counter|Column\[.*\])\(", source, re.M)
-    taken: dict[int, list[str]] = defaultdict(list)
-    for name in names:
-        if (module.__name__.rpartition(".")[2], name) not in SAME_WORD:
-            first = getattr(module, name)
-            assert type(first) is int
-            for number in range(first, first + SERIES.get(name, 1)):
-                taken[number].append(name)
-    assert all(len(owners) == 1 for owners in taken.values()), taken
-    assert min(taken) == 0
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda one: f"{one.__module__.split('.')[2]}.{one.__name__}")
+def test_columns_of_a_component_are_apart(component: type[Columns]) -> None:
+    """Each is a plain number from 0 on that no other one has, but for the words that two share in turn."""
+    numbers = {name: getattr(component, name) for name in component.DECLARED}
+    assert all(type(number) is int for number in numbers.values())
+    own = Counter(
+        number
+        for name, first in numbers.items()
+        if not isinstance(component.DECLARED[name].at, str)
+        for number in range(first, first + component.DECLARED[name].count)
+    )
+    assert set(own.values()) == {1}
+    assert min(own) == 0
+    assert max(own) < component.COUNT
+
+
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda one: f"{one.__module__.split('.')[2]}.{one.__name__}")
+def test_a_column_says_what_it_is(component: type[Columns]) -> None:
+    assert [name for name, one in component.DECLARED.items() if one.count and not (one.unit and one.about)] == []
+
+
+def test_a_series_takes_a_word_for_each_pipe_or_counter() -> None:
+    """Schedulers: eight words, then three for each pipe; warps have a counter for each dependence counter."""
+    assert (8, 8 + len(PIPES)) == (schedulers.WANTS, schedulers.UNITS_FOR)
+    assert int(warps.BUSY) - int(warps.COUNTERS) == COUNTERS
+
+
+def test_words_that_two_columns_share_have_one_number() -> None:
+    assert int(ops.LATE) == int(ops.RECORD)
+    assert int(ops.ENTERS_FROM) == int(ops.READY_AT)
+
+
+def test_folded_columns_are_those_that_say_so() -> None:
+    assert int(machine.SLOTS) in machine.STRUCTURE
+    assert int(machine.SMS) not in machine.STRUCTURE
+    assert int(parameters.MODEL) in parameters.STRUCTURE
+    assert nodes.STRUCTURE == ()
+
+
+def test_a_word_with_two_columns_is_refused() -> None:
+    with pytest.raises(TypeError, match="wrong: word 1 is SECOND and THIRD"):
+
+        class wrong(Columns):  # noqa: N801 - as components are named
+            FIRST = word("cycle", "")
+            SECOND = word("cycle", "", count=2)
+            THIRD = word("cycle", "", at=1)
+
+
+def test_a_row_that_is_too_short_is_refused() -> None:
+    with pytest.raises(TypeError, match="short: COUNT expects at least 2, found 1"):
+
+        class short(Columns):  # noqa: N801
+            FIRST = word("cycle", "")
+            SECOND = word("cycle", "")
+            COUNT = 1
 
 
 def test_causes_have_a_name_each() -> None:

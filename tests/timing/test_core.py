@@ -13,7 +13,7 @@ from tests.timing.vocabulary import Timed
 
 from warpreg.designs import Design, load
 from warpreg.timing.hooks.schedule_recorder import COUNT
-from warpreg.timing.launch.recording import RECORDER as RECORDER_FILE
+from warpreg.timing.launch.schedule_recording import RECORDER as RECORDER_FILE
 from warpreg.timing.results.result import TimingResult
 from warpreg.trace.schedule import ScheduleWord, records
 

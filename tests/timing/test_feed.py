@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.replay.paths import Recorded
 from tests.timing.test_coalesce import naive_conflicts, naive_lines
+from tests.trace.address_decoder import AddressDecoder
 
 from warpreg import ptx, simt, workloads
 from warpreg.codegen import CompileOptions
@@ -22,7 +23,6 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks, feed
 from warpreg.timing.feed.memory_sites import memory_sites
 from warpreg.trace import Trace
-from warpreg.trace.addresses import AddressDecoder
 from warpreg.trace.path import visits
 
 ALL = 0xFFFFFFFF

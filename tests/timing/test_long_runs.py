@@ -14,7 +14,7 @@ from tests.timing.test_threads import numbers
 
 from warpreg import simt, timing
 from warpreg.replay.replay import replay
-from warpreg.timing.core.columns.typed import Array
+from warpreg.timing.core.typed import Array
 from warpreg.trace import TraceError, long_arrays
 from warpreg_workbench.bench.growth.point import peak_bytes
 from warpreg_workbench.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx

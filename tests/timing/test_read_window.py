@@ -213,7 +213,7 @@ def windows(draw: st.DrawFn) -> Sm:
         send_interval=draw(st.integers(0, 2)),
         pipes={name: pipe(name) for name in PIPES},
         follows_control=draw(st.booleans()),
-        tracks_sources=draw(st.booleans()),
+        tracks_sources=not base.waits_for_all and draw(st.booleans()),
     )
 
 

@@ -20,13 +20,13 @@ from tests.timing.reference.stalls import CAUSES
 from tests.timing.vocabulary import Timed, timed
 
 from warpreg import gpu, simt
+from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.timing.feed.feed import feed
 from warpreg.timing.launch.sampling import Window
 from warpreg_workbench.accelsim.files import write
 from warpreg_workbench.accelsim.kernels import KERNELS
-from warpreg_workbench.contention.machines import with_cached_memory
 
 RUNS = (
     ("spmv", "gebhart", 1),

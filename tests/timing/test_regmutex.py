@@ -31,7 +31,7 @@ from warpreg.designs.parts.sharing.division import divided
 from warpreg.designs.parts.sharing.instructions import acquire, release
 from warpreg.designs.parts.sharing.pool import NO_SECTION
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import NoProgressError
 
 ACQUIRE, RELEASE = "setmaxnreg.inc.sync.aligned.u32 8", "setmaxnreg.dec.sync.aligned.u32 4"
@@ -238,7 +238,7 @@ def shared_cases(draw: st.DrawFn) -> Case:
     code = case.launched.kernel
     blocks = []
     for block in code.blocks:
-        stops = [-1, *(i for i, one in enumerate(block.instructions) if one.opcode in BARRIERS | {"bra"})]
+        stops = [-1, *(i for i, one in enumerate(block.instructions) if one.traits.is_barrier or one.traits.is_direct)]
         ends = [*stops[1:], len(block.instructions)]
         parts = [(one + 1, other) for one, other in zip(stops, ends, strict=True) if other > one + 1]
         instructions = list(block.instructions)

@@ -24,7 +24,7 @@ from warpreg.designs.interface.program import placed
 from warpreg.designs.loading.fetch import banks_of, collectors_of, machine_banks
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
-from warpreg.timing.launch.held_loads import never_completed
+from warpreg.timing.launch.unfinished_loads import never_completed
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,10 @@ from warpreg.timing.core.columns import (
     sms,
     warps,
 )
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.inflight import mark, take_op
+from warpreg.timing.core.rows import account_of, bank_at, scheduler_at, warp_at
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     NONE,
     AccountRow,
     BankRow,
@@ -34,9 +37,6 @@ from warpreg.timing.core.columns.typed import (
     UnitsRow,
     WarpRow,
 )
-from warpreg.timing.core.inflight import mark, take_op
-from warpreg.timing.core.rows import account_of, bank_at, scheduler_at, warp_at
-from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import warps_of
 from warpreg.timing.memory import Memory
 from warpreg.timing.memory.columns import cache_sets, nodes, parameters, queues, scalars

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from warpreg.trace.addresses import AddressDecoder
+from tests.trace.address_decoder import AddressDecoder
 
 ALL = 0xFFFFFFFF
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 from tests.replay.schedules import ONE_SM, Scheduling
+from tests.trace.records import record_word
 
 from warpreg.trace import Schedule, ScheduleWord, Slots, TraceError, schedule_order
-from warpreg.trace.schedule import SLOT_SHIFT, Record, path_digest, record_word, records
+from warpreg.trace.schedule import SLOT_SHIFT, Record, path_digest, records
 
 CODE = kernel([op("mov.b32", r(1), 1), op("mov.b32", r(2), r(1))], [op("mov.b32", r(3), r(2))])
 PATH = one_warp([0, 1])

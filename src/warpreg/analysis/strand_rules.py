@@ -17,9 +17,8 @@ from warpreg.analysis.cfg import ControlFlow, control_flow
 from warpreg.analysis.liveness import Liveness, liveness
 from warpreg.analysis.strands import Boundaries, Boundary, Start, next_to_backward_branch, retreating
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import STOPS, Kernel
+from warpreg.ir.kernel import Kernel
 
-FENCES = frozenset({"membar", "fence"})
 UNCERTAIN = "a long-latency result is outstanding on some paths only"
 
 
@@ -140,8 +139,8 @@ class _Search:
 
 def deschedules(instruction: Instruction) -> bool:
     """Whether a warp may be descheduled after it: blocking barriers of the thread block, fences, host calls."""
-    waits = not {"warp", "arrive"} & set(instruction.modifiers)
-    return instruction.opcode in FENCES or (instruction.opcode in STOPS and waits)
+    traits = instruction.traits
+    return traits.is_fence or (traits.stops and not {"warp", "arrive"} & set(instruction.modifiers))
 
 
 def follows(instruction: Instruction) -> Boundary:

@@ -35,7 +35,7 @@ def subroutines(kernel: Kernel) -> tuple[Subroutine, ...]:
         return ()
     calls: dict[int, set[int]] = defaultdict(set)
     for block in kernel.blocks:
-        if block.instructions and block.instructions[-1].opcode == "CALL" and block.instructions[-1].guard is None:
+        if block.instructions and block.instructions[-1].traits.is_call and block.instructions[-1].guard is None:
             calls[block.successors[0]].add(block.index)
     found = (_subroutine(kernel, entry, frozenset(blocks)) for entry, blocks in calls.items())
     return tuple(one for one in found if one)

@@ -19,7 +19,7 @@ from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.counter_values import Counters
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.loops import Loop, loops
-from warpreg.ir.kernel import EXITS, Kernel
+from warpreg.ir.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,14 @@ def _exit_branch(kernel: Kernel, loop: Loop) -> tuple[int, bool] | None:
     if len(leaving) != 1 or len(flow.successors[leaving[0]]) != 2:
         return None
     last = kernel.blocks[leaving[0]].terminator
-    if last is None or last.opcode != "bra":
+    if last is None or not last.traits.is_direct:
         return None
     return leaving[0], kernel.blocks[leaving[0]].successors[0] in loop.blocks
 
 
 def _left_early(kernel: Kernel, loop: Loop) -> bool:
     """Whether lanes may end inside the loop."""
-    return any(i.opcode in EXITS for block in loop.blocks for i in kernel.blocks[block].instructions)
+    return any(i.traits.is_exit for block in loop.blocks for i in kernel.blocks[block].instructions)
 
 
 def _once(kernel: Kernel, loop: Loop, block: int) -> bool:

@@ -65,11 +65,7 @@ class WrongRead:
 
 @dataclass
 class Tracker:
-    """What is known of the values of one run of the code ``kernel``.
-
-    ``keeps_reads``: levels above the MRF may keep what is read.  ``wrong`` is the first read of an old value.  The last
-    hook was called for instruction ``pc``; -1: none yet.
-    """
+    """What is known of the values of one run of the code ``kernel``."""
 
     kernel: Kernel
     program: Program
@@ -77,11 +73,14 @@ class Tracker:
     is_planning_reads: bool
     is_planning_writes: bool
     keeps_reads: bool = False
+    """Levels above the MRF may keep what is read."""
     reads: int = 0
     writes: int = 0
     not_followed: int = 0
     wrong: WrongRead | None = None
+    """The first read of an old value."""
     pc: int = -1
+    """The instruction that the last hook was called for; -1: none yet."""
     _hook: str = ""
     _pcs: dict[int, int] = field(default_factory=dict)
     _places: dict[Place, dict[int, int]] = field(default_factory=dict)

@@ -34,6 +34,7 @@ COMMANDS = {
     "reproduce": "Measure the results of a paper and compare them with the published values",
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",
+    "explain-core": "Print which functions the timing core of a machine and a design consists of",
     "why": "Show where two designs differ on a kernel, by instruction",
     "trace": "Write what happens in each cycle of a window, for Perfetto or Konata",
     "new-design": "Write the file of a design that runs as it is, and its test",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -12,15 +12,15 @@ import click
 
 from warpreg import gpu
 from warpreg.cli import output
+from warpreg.cli.compare_options import Asked, Form, form_options, ranking_options
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
-from warpreg.cli.designs import design_attempts, design_option, designs_option, set_option
+from warpreg.cli.designs import design_grids, design_option, designs_option, set_option
 from warpreg.cli.options import (
     json_option,
     limit_option,
     machine_option,
-    parquet_option,
     problem_options,
     processes_option,
     technology_option,
@@ -29,16 +29,15 @@ from warpreg.cli.options import (
 )
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
-from warpreg.cli.variations import variations
-from warpreg.evaluation.runs.choices import Choice
-from warpreg.evaluation.runs.comparing import Comparison, Making
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.evaluation.runs.choices import attempted
+from warpreg.evaluation.runs.comparing import Making
 from warpreg.evaluation.runs.comparison import BASELINE, Setting
 from warpreg.evaluation.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.evaluation.runs.row import Failure, Row
 from warpreg.evaluation.runs.run import CompileChoice, find_workload
 from warpreg.evaluation.runs.traces import TraceChoice, is_trace
-from warpreg.evaluation.sweep.found_rows import compared_once
-from warpreg.evaluation.sweep.ranking import ENERGY, HIGHER, LOWER
+from warpreg.evaluation.sweep.variations import Variation, VariationError, Varied, against, variations
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
@@ -69,34 +68,8 @@ TIMED = ("cycles", "speed", "ipc")
     metavar="FILE",
     help="Replay along the schedule that 'warpreg run --cycles --save-schedule FILE' saved for the same run.",
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row of the JSON output.")
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also draw the comparison (.png, .svg or .pdf).",
-)
-@parquet_option
-@click.option(
-    "--baseline",
-    default=BASELINE,
-    show_default=True,
-    metavar="DESIGN",
-    help="The design that energy, leakage and speed are normalized to, one of those that are compared.",
-)
-@click.option(
-    "--rank-by",
-    type=click.Choice([*LOWER, *HIGHER]),
-    help="Also rank the designs by this result, with the Pareto front and with what turns the ranking: workloads, the"
-    " ends of the technology's band, and what --vary names.",
-)
-@click.option(
-    "--vary",
-    multiple=True,
-    metavar="WHAT",
-    help="Rank over this variation too: the other instruction order (order), the other width of addresses"
-    f" (address-bits), another machine (machine=NAME). Repeat for more. Without --rank-by: by {ENERGY}.",
-)
+@form_options
+@ranking_options
 @click.option("--recompute", is_flag=True, help="Measure again what earlier comparisons and sweeps have kept.")
 @processes_option()
 @cycles_options
@@ -122,13 +95,8 @@ def command(
     max_instructions: int | None,
     reading: TraceChoice,
     unchecked: bool,
-    as_json: bool,
-    as_csv: bool,
-    plot: Path | None,
-    parquet: Path | None,
-    baseline: str,
-    rank_by: str | None,
-    vary: tuple[str, ...],
+    form: Form,
+    asked: Asked,
     recompute: bool,
     processes: int | None,
 ) -> int:
@@ -147,25 +115,23 @@ def command(
     warpreg compare hotspot --designs all --baseline rfc
     warpreg compare hotspot bfs --designs all --rank-by speed --vary order --vary machine=gtx480
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
     if timed is None and schedule is None and suspend == "never" and ALL in designs.split(","):
         timed = Timed()
-    rank_by = rank_by or (ENERGY if vary else None)
-    if rank_by is not None and as_csv:
+    if asked.rank_by is not None and form.as_csv:
         raise click.UsageError("--csv prints no ranking; use --json")
-    if rank_by in TIMED and timed is None:
-        raise click.UsageError(f"--rank-by {rank_by} requires --cycles")
-    if vary and schedule is not None:
+    if asked.rank_by in TIMED and timed is None:
+        raise click.UsageError(f"--rank-by {asked.rank_by} requires --cycles")
+    if asked.vary and schedule is not None:
         raise click.UsageError("--vary and --schedule exclude each other: a schedule is that of one run")
     named = list(dict.fromkeys([*filter(None, designs.split(",")), *files]))
     if not named:
         raise click.UsageError("--designs: expected at least one design, found none")
     described = gpu.load(machine)
-    choices, refused = design_attempts(named, settings, machine=described, unchecked=unchecked)
+    grids = design_grids(named, settings)
+    choices, refused = attempted(grids, machine=described, unchecked=unchecked)
     if not choices:
         raise WarpregError(refused[0].message)
-    _check_baseline(baseline, choices)
+    _check_baseline(asked.baseline, choices)
     technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
     check_reading(names, reading)
@@ -175,25 +141,16 @@ def command(
     if timed is not None and processes == 1:
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
     how = _way(timed, suspend, schedule, names)
-    record = recorded(timed, choices)
-    varied = variations(vary, machine, choice)
-    comparisons = []
-    for one in varied:
-        own, refused = design_attempts(named, settings, machine=gpu.load(one.machine), unchecked=unchecked)
-        making = Making(size, seed, one.choice, record, max_instructions, reading)
-        sources = tuple((design.source, design.values) for design in own)
-        whole = Comparison(sources, unchecked, one.machine, technology, how, making)
-        comparisons.append((whole, [bad.on(name) for name in names for bad in refused]))
-    found: list[list[Row | Failure]] = []
-    with output.steps(len(names) * len(comparisons)) as progress:
+    making = Making(size, seed, choice, recorded(timed, choices), max_instructions, reading)
+    varied = _varied(asked.vary, machine, choice)
+    whole = Varied(names, grids, technology, how, making, unchecked)
+    with output.steps(len(names) * len(varied)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        for comparison, failures in comparisons:
-            rows = compared_once(
-                comparison, names, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute
-            )
-            found.append([*rows, *failures])
-    if baseline != BASELINE:
-        found = [list(_against(rows, baseline)) for rows in found]
+        found = list(
+            whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
+        )
+    if asked.baseline != BASELINE:
+        found = [list(against(rows, asked.baseline)) for rows in found]
     shown = [
         *found[0],
         *(
@@ -204,32 +161,11 @@ def command(
         ),
     ]
     by_axes = [row for one, rows in zip(varied, found, strict=True) for row in one.rows(rows, size, seed)]
-    ranking = None if rank_by is None or not by_axes else Ranking.of(by_axes, rank_by)
-    return _print(shown, ranking, as_json, as_csv, plot, parquet)
+    ranking = None if asked.rank_by is None or not by_axes else Ranking.of(by_axes, asked.rank_by)
+    return _print(shown, ranking, form)
 
 
-def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
-    """Rows normalized to the baseline on the same run; where that has failed, so has the row."""
-    by_run = {one.workload: one for one in found if isinstance(one, Row) and one.design == baseline}
-    causes = {
-        one.workload: f": {one.message}" for one in found if isinstance(one, Failure) and one.design in (baseline, "")
-    }
-    for one in found:
-        if isinstance(one, Failure):
-            yield one
-        elif one.workload in by_run:
-            yield one.against(by_run[one.workload])
-        else:
-            yield Failure(
-                one.workload,
-                f"the baseline {baseline} has no result{causes.get(one.workload, '')}",
-                one.design,
-                one.parameters,
-                one.defaults,
-            )
-
-
-def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
+def _check_baseline(baseline: str, choices: Sequence[Chosen]) -> None:
     """Raises click.UsageError unless one of the choices is the baseline."""
     number = sum(one.design.name == baseline for one in choices)
     if baseline != BASELINE and number != 1:
@@ -238,23 +174,16 @@ def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
         )
 
 
-def _print(
-    found: Sequence[Row | Failure],
-    ranking: Ranking | None,
-    as_json: bool,
-    as_csv: bool,
-    plot: Path | None,
-    parquet: Path | None,
-) -> int:
+def _print(found: Sequence[Row | Failure], ranking: Ranking | None, form: Form) -> int:
     """Print rows, failures and ranking, draw the rows; returns the exit status.  Raises WarpregError without rows."""
     rows = [one for one in found if isinstance(one, Row)]
     failures = [one for one in found if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
     records = [one.as_dict() for one in found]
-    if as_json:
+    if form.as_json:
         output.print_json(records if ranking is None else {"rows": records, **ranking.as_dict()})
-    elif as_csv:
+    elif form.as_csv:
         output.print_csv(records)
     else:
         print_rows(rows, failures, by_cause=True)
@@ -264,13 +193,21 @@ def _print(
         if ranking is not None:
             output.console().print()
             ranking.print()
-    if parquet is not None:
-        output.write_parquet(records, parquet)
-    if plot is not None:
+    if form.parquet is not None:
+        output.write_parquet(records, form.parquet)
+    if form.plot is not None:
         from warpreg.report.comparison import draw
 
-        click.echo(f"figure: {draw(rows, plot)}", err=as_json or as_csv)
+        click.echo(f"figure: {draw(rows, form.plot)}", err=form.as_json or form.as_csv)
     return FAILURE if failures else 0
+
+
+def _varied(named: Sequence[str], machine: str, choice: CompileChoice) -> list[Variation]:
+    """The comparison and its variations; raises click.UsageError for one that there is not."""
+    try:
+        return variations(named, machine, choice)
+    except VariationError as error:
+        raise click.UsageError(f"--vary {error}") from error
 
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import energy_tables, output
-from warpreg.evaluation.runs.choices import Choice
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
 from warpreg.evaluation.runs.counting import Counted, Timed
 from warpreg.evaluation.runs.residency import theoretical
@@ -111,13 +111,13 @@ def _sample(windows: int | None, blocks: int | None, sms: int | None) -> Sample 
     return Sample(windows or Sample().windows, blocks, sms)
 
 
-def recorded(timed: Timed | None, choices: Iterable[Choice] = ()) -> simt.Record:
+def recorded(timed: Timed | None, choices: Iterable[Chosen] = ()) -> simt.Record:
     """What a run must record: timing requires addresses, some designs require the widths of values."""
     widths = any(choice.design.declaration.widths for choice in choices)
     return dataclasses.replace(PATH if timed is None else ADDRESSES, widths=widths)
 
 
-def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
+def timed_row(run: Run, choice: Chosen, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
     """Time all launches of a run in order; ``--registers``, if given, determines occupancy.
 
     ``schedule`` is a file to save the schedules of the launches to.
@@ -129,10 +129,9 @@ def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule
     if schedule is None:
         found = timed.count(run, choice, setting.machine)
     else:
-        chosen = choice.chosen
         registers = run.options.get("registers")
         result, schedules = recorded_schedules(
-            run.launches, setting.machine, designs=chosen, registers=registers, mode=timed.mode, **timed.between(run)
+            run.launches, setting.machine, designs=choice, registers=registers, mode=timed.mode, **timed.between(run)
         )
         save_all(schedules, schedule)
         found = Counted([result.counts], whole(result, len(run.launches)))

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from warpreg import designs
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.evaluation.runs.choices import Choice, Refused
+from warpreg.evaluation.runs.choices import Grids, grid
 from warpreg.evaluation.runs.row import Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
@@ -52,7 +53,7 @@ def design_option(what: str) -> Callable[[Function], Function]:
 
 def design_choices(
     names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
-) -> list[Choice]:
+) -> list[Chosen]:
     """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``; parameters that describe a
     machine are those of the ``machine`` unless they are set.
 
@@ -60,20 +61,12 @@ def design_choices(
     design of the package.  Raises click.UsageError for a setting that matches no design.
     """
     values = set_values(_expanded(names), settings)
-    return [
-        choice for name in values for choice in Choice.grid(name, values[name], machine=machine, unchecked=unchecked)
-    ]
+    return [choice for name in values for choice in grid(name, values[name], machine=machine, unchecked=unchecked)]
 
 
-def design_attempts(
-    names: Sequence[str], settings: Iterable[str], *, machine: Machine, unchecked: bool = False
-) -> tuple[list[Choice], list[Refused]]:
-    """As `design_choices`, and apart from them those with values that the design cannot have."""
-    values = set_values(_expanded(names), settings)
-    found = [
-        one for name in values for one in Choice.attempts(name, values[name], machine=machine, unchecked=unchecked)
-    ]
-    return [one for one in found if isinstance(one, Choice)], [one for one in found if isinstance(one, Refused)]
+def design_grids(names: Sequence[str], settings: Iterable[str]) -> Grids:
+    """As `design_choices`, but the values of each design, not yet checked."""
+    return set_values(_expanded(names), settings)
 
 
 def _expanded(names: Sequence[str]) -> list[str]:
@@ -114,7 +107,7 @@ def one_value(name: str, settings: Iterable[str]) -> dict[str, Value]:
 
 def one_choice(
     names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
-) -> Choice:
+) -> Chosen:
     """The composition of the designs; raises click.UsageError for a setting with several values."""
     found = design_choices([SEPARATOR.join(names)], settings, machine=machine, unchecked=unchecked)
     if len(found) > 1:

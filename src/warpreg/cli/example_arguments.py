@@ -17,7 +17,6 @@ THREADS = 1024
 SAME_ADDRESS = frozenset({"add", "sub", "mov", "cvta"})
 """Opcodes whose result is an address if an operand is."""
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 Word = tuple[str, int]
 """A parameter and a byte offset in it."""
@@ -82,7 +81,7 @@ def _zeros(count: int) -> str:
 def _loads(function: Function) -> Iterator[_Load]:
     """Every load of a parameter at a fixed offset, vectors by element."""
     for instruction in function.instructions():
-        if instruction.opcode != "ld" or not {"param", "param::entry"} & {*instruction.modifiers}:
+        if not instruction.traits.loads or not {"param", "param::entry"} & {*instruction.modifiers}:
             continue
         target, address = instruction.operands[0], instruction.operands[1]
         if not isinstance(address, Address) or not isinstance(address.base, Symbol):
@@ -134,6 +133,6 @@ def _widest(function: Function) -> int:
     widths = [
         one.types[-1].bytes * max((VECTORS.get(m, 1) for m in one.modifiers), default=1)
         for one in function.instructions()
-        if one.opcode in MEMORY and one.types and "param" not in one.modifiers
+        if one.traits.accesses_elements and one.types and "param" not in one.modifiers
     ]
     return max(widths, default=4)

@@ -68,7 +68,7 @@ def command(
         if name not in DESIGNS:
             raise click.UsageError(str(UnknownNameError("design with a greedy placement", name, DESIGNS)))
     measures = [
-        OracleGap(one.design.name, tuple(sorted(one.values.items())), limit, steps)
+        OracleGap(one.design.name, tuple(sorted(one.parameters.items())), limit, steps)
         for one in design_choices(names_of_designs, settings)
     ]
     chosen = list(names) or list(workloads.names())

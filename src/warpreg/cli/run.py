@@ -145,7 +145,7 @@ def command(
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}
-    residencies = run.residencies(described, design.chosen)
+    residencies = run.residencies(described, design)
     timing = None
     if timed is not None:
         with output.alone(as_json), output.steps() as progress:

@@ -136,7 +136,7 @@ def command(
             setting.machine,
             begin,
             end,
-            designs=design.chosen,
+            designs=design,
             registers=registers,
             mode=timed.mode,
             **timed.between(run),

@@ -24,34 +24,41 @@ class Assembler(Protocol):
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """Compiler options.
-
-    ``max_registers``: limit of 32-bit registers per thread, default the machine's; ``schedule``: reorder instructions
-    within blocks; ``fuse_multiply_add``: contract floating-point products and sums where PTX allows it; ``predicate``:
-    if-convert short branches; ``target``: the target whose reserved registers count towards the demand;
-    ``expand_division``: expand divisions and square roots to machine instructions; ``level``: ``machine``, or ``ptx``
-    for unmodified PTX instructions with one register per virtual register, or ``allocated-ptx`` for PTX instructions
-    that are scheduled and have registers of the machine; ``banks``: spread the operands of an instruction over this
-    many register banks; ``cycles``: latency model to schedule for, default the target's;
-    ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
-    longest, among those in use and the first ``rotate`` ones, instead of the lowest; ``sink``: move computations down
-    to the blocks that read them; ``rematerialize``: recompute cheap values instead of keeping them live;
-    ``live_words``: words that may be live before these two act, default those of ``max_registers``; they do not act
-    without either limit.  ``assembler`` makes the code in place of this compiler, whose other options have no effect.
-    """
+    """Compiler options."""
 
     max_registers: int | None = None
+    """Limit of 32-bit registers per thread; by default, the machine's."""
     schedule: bool = True
+    """Reorder instructions within blocks."""
     fuse_multiply_add: bool = True
+    """Contract floating-point products and sums where PTX allows it."""
     predicate: bool = True
+    """If-convert short branches."""
     target: Target = PLAIN
+    """The target whose reserved registers count towards the demand."""
     expand_division: bool = True
+    """Expand divisions and square roots to machine instructions."""
     level: str = MACHINE
+    """``machine``; or ``ptx`` for unmodified PTX instructions with one register per virtual register; or
+    ``allocated-ptx`` for PTX instructions that are scheduled and have registers of the machine.
+    """
     banks: int = 0
+    """Spread the operands of an instruction over this many register banks."""
     cycles: Cycles | None = None
+    """Latency model to schedule for; by default, the target's."""
     address_bits: int = 64
+    """32 computes addresses in single registers."""
     rotate: int = 0
+    """Allocate the register that has been free longest, among those in use and the first ``rotate`` ones, instead of
+    the lowest.
+    """
     sink: bool = True
+    """Move computations down to the blocks that read them."""
     rematerialize: bool = True
+    """Recompute cheap values instead of keeping them live."""
     live_words: int | None = None
+    """Words that may be live before these two act; by default, those of ``max_registers``.  They do not act without
+    either limit.
+    """
     assembler: Assembler | None = None
+    """Makes the code in place of this compiler, whose other options then have no effect."""

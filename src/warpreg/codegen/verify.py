@@ -8,12 +8,10 @@ from warpreg.analysis.accesses import accesses, members
 from warpreg.analysis.liveness import exposed_at_entry
 from warpreg.ir.errors import UnsupportedError, WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.opcodes import flattened, signature
 from warpreg.ir.operands import Label, Not, Operand, Register
 from warpreg.ir.types import Type
-
-ENDS = BRANCHES | EXITS | STOPS
 
 
 class VerificationError(WarpregError):
@@ -58,19 +56,19 @@ def _flow_problems(kernel: Kernel, block: Block) -> Iterator[str]:
         yield f"successors {block.successors} go beyond the kernel"
         return
     for instruction in block.instructions[:-1]:
-        if instruction.opcode in ENDS:
+        if instruction.traits.ends_block:
             yield f"'{instruction}' does not end the block"
     last = block.terminator
     count = len(block.successors)
-    if last is None or last.opcode in STOPS:
+    if last is None or last.traits.stops:
         wanted = count == 1
-    elif last.opcode in EXITS:
+    elif last.traits.is_exit:
         wanted = count == (1 if last.guard else 0)
     else:
-        wanted = last.opcode == "brx" or count == (2 if last.guard else 1)
+        wanted = last.traits.is_indirect or count == (2 if last.guard else 1)
     if not wanted:
         yield f"has {count} successors after '{last}'"
-    elif last is not None and last.opcode == "bra":
+    elif last is not None and last.traits.is_direct:
         target = kernel.blocks[block.successors[0]].label
         if last.operands != (Label(target),):
             yield f"'{last}' should go to {target}"
@@ -80,7 +78,7 @@ def _operand_problems(kernel: Kernel, instruction: Instruction) -> Iterator[str]
     if kernel.is_allocated:
         for register in (*instruction.defined, *instruction.used):
             yield from _architected_problems(kernel, register)
-    if instruction.opcode == "call":
+    if instruction.traits.is_call:
         return
     try:
         types = signature(instruction)

@@ -27,31 +27,30 @@ WRITES_PLANNED_BY = frozenset({"plan_write", "produced"})
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Counts of one design over one path.
-
-    ``accesses`` int64[levels, action, datapath] are operands and results.  ``moves`` int64[levels, levels] are
-    transfers between levels (such as evictions), which are not in ``accesses``.  ``events`` are the design's own
-    counters and
-    those of its tables.  ``spared``, of the shape of ``accesses``: slices of banks (``slices`` make a warp-register)
-    that these accesses left out; None if all are whole.  ``main``: the levels
-    that together are the main register file.
-
-    ``added_instructions``: by kernel, how many the design has added to its code; ``added_warp_instructions``: how many
-    of ``warp_instructions`` are those.  A paper that counts only the instructions of the kernel leaves them out.
-    """
+    """Counts of one design over one path."""
 
     design: str
     parameters: Mapping[str, Any]
     structures: tuple[Structure, ...]
     accesses: NDArray[np.int64]
+    """int64[levels, action, datapath]: operands and results."""
     moves: NDArray[np.int64]
+    """int64[levels, levels]: transfers between levels (such as evictions), which are not in ``accesses``."""
     events: Mapping[str, int]
+    """The design's own counters and those of its tables."""
     warp_instructions: int
     spared: NDArray[np.int64] | None = None
+    """Of the shape of ``accesses``: slices of banks that these accesses left out; None if all are whole."""
     slices: int = 1
+    """How many make a warp-register."""
     added_instructions: Mapping[str, int] = field(default_factory=dict)
+    """By kernel, how many the design has added to its code."""
     added_warp_instructions: int = 0
+    """How many of ``warp_instructions`` are those.  A paper that counts only the instructions of the kernel leaves them
+    out.
+    """
     main: tuple[str, ...] = ("MRF",)
+    """The levels that together are the main register file."""
 
     @property
     def amounts(self) -> NDArray[np.float64]:

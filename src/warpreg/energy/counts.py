@@ -22,31 +22,34 @@ PER = ("chip", "SM", "scheduler", "warp")
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The storage that is accessed.
-
-    ``level`` is its name (``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name defined by the design); ``entries`` is
-    its size per warp and ``warps`` the number of warps that have entries: both are optional if the technology prints
-    only one size.  A level that the technology does not define needs ``array`` (one bank) and its distances in mm; for
-    other levels they override those of the technology, unless the structure ``yields`` to it.
-
-    ``per`` says what owns the storage: each ``SM``, ``scheduler`` or ``warp`` slot has one (``warps`` are those that
-    share it).  ``replaces_bytes`` is the storage that the plain machine has in its place, which is not added.
-    ``powered`` names a resource of the design, the entries (warp-registers) of an SM that leak: the others are gated.
-    ``registers`` is what an SM has of the level, in warp-registers, if the size of a bank does not say it: of a main
-    register file in several levels each gives its share.
-    """
+    """The storage that is accessed."""
 
     level: str
+    """Its name: ``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name defined by the design."""
     entries: int | None = None
+    """Size per warp; optional if the technology prints only one size."""
     warps: int | None = None
+    """Number of warps that have entries; optional likewise."""
     array: ArraySpec | None = None
+    """One bank.  A level that the technology does not define needs it and the distances; for other levels they override
+    those of the technology, unless the structure ``yields`` to it.
+    """
     private_mm: float | None = None
+    """Distance to the private datapath."""
     shared_mm: float | None = None
+    """Distance to the shared datapath."""
     per: str = "SM"
+    """What owns the storage: each ``SM``, ``scheduler`` or ``warp`` slot has one; ``warps`` are those that share it."""
     replaces_bytes: int = 0
+    """Storage that the plain machine has in its place, which is not added."""
     powered: str | None = None
+    """A resource of the design: the entries (warp-registers) of an SM that leak.  The others are gated."""
     yields: bool = False
+    """What the technology says of the level goes first."""
     registers: int | None = None
+    """What an SM has of the level, in warp-registers, if the size of a bank does not say it: of a main register file in
+    several levels each gives its share.
+    """
 
     def __post_init__(self) -> None:
         least_of = {"entries": 0, "warps": 1, "private_mm": 0, "shared_mm": 0, "replaces_bytes": 0, "registers": 0}

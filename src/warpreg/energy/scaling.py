@@ -2,8 +2,7 @@
 
 The rules are those of ideal scaling: every length shrinks with the node (assumed; real processes of the last decade
 scale less).  Capacitance and delay are proportional to the node, energy to capacitance times voltage squared, area to
-the node squared, leakage to transistor width (the node) times voltage.  Wire energy per mm is proportional to voltage
-squared only: capacitance per length hardly changes, and distances are a choice of the designer.
+the node squared, leakage to transistor width (the node) times voltage.
 """
 
 from __future__ import annotations
@@ -42,8 +41,3 @@ def rescale(cost: ArrayCost, source: OperatingPoint, target: OperatingPoint) -> 
         area_um2=cost.area_um2 * length**2,
         access_ns=cost.access_ns * length,
     )
-
-
-def rescale_wire(energy: float, source: OperatingPoint, target: OperatingPoint) -> float:
-    """Wire energy per mm at another voltage, in the unit of ``energy``."""
-    return energy * (target.voltage / source.voltage) ** 2

@@ -22,10 +22,7 @@ SECTIONS = ("title", "process", "wire", "level", "table", "logic", "model", "che
 
 @dataclass(frozen=True)
 class Technology:
-    """A process with its levels, tables, logic, wires, array model and chip.
-
-    ``origins`` gives the source of each number by dotted key.
-    """
+    """A process with its levels, tables, logic, wires, array model and chip."""
 
     name: str
     title: str
@@ -36,9 +33,12 @@ class Technology:
     logic: Mapping[str, PrintedLogic] = field(compare=False, repr=False)
     arrays: ArrayModel = field(compare=False, repr=False)
     checks: Mapping[str, Check] = field(compare=False, repr=False)
+    """Printed points that the array model is compared with."""
     chip: ChipPower
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
+    """The source of each number by dotted key."""
     digest: str
+    """Identifies the content."""
 
     @property
     def point(self) -> OperatingPoint:

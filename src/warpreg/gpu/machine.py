@@ -152,12 +152,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Machine:
-    """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content.
-
-    ``pipes`` are the function units by name; ``worker`` maps each kind of pipe to the pipe that executes its
-    instructions; ``opcodes`` are those that differ from their pipe; ``collectors`` are empty with an ideal operand
-    path.
-    """
+    """One GPU."""
 
     name: str
     title: str
@@ -166,19 +161,28 @@ class Machine:
     schedulers: Schedulers
     operand_path: OperandPath
     collectors: Mapping[str, CollectorSet]
+    """Empty with an ideal operand path."""
     register_file: RegisterFile
     pipes: Mapping[str, Pipe]
+    """Function units by name."""
     worker: Mapping[str, str]
+    """Each kind of pipe with the pipe that executes its instructions."""
     load_store: LoadStoreUnit
     shared_memory: SharedMemory
     latency: Latency
     memory: MemorySystem
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
+    """The source of each number by dotted key."""
     digest: str
+    """Identifies the content."""
     barrier: Barrier | None = None
+    """The barrier unit of an SM; None: barriers cost nothing."""
     instruction_cache: InstructionCaches | None = None
+    """None: instructions are there at once."""
     constant_cache: ConstantCaches | None = None
+    """None: constants are there at once."""
     opcodes: Opcodes = field(default_factory=dict)
+    """Opcodes that differ from their pipe."""
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"
@@ -284,18 +288,26 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     _check_two_level(document, schedulers, sm)
     if machine.operand_path.kind == WINDOW:
         _check_window(document, machine)
-    if machine.instruction_cache is not None and schedulers.issue_width != 1:
-        raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
-    if schedulers.tracks_sources and machine.operand_path.kind != WINDOW:
-        raise document.refusal("schedulers.tracks_sources", "false without a read window", "true")
-    if machine.constant_cache is not None and machine.operand_path.kind != WINDOW:
-        raise document.refusal("operand_path.kind", "window with constant caches", machine.operand_path.kind)
+    _check_sub_cores(document, machine)
     network, cache = machine.memory.network, machine.memory.l2
     if network is not None and cache is not None and network.slice_routers is not None:
         nodes = machine.chip.sms + cache.slices
         if max(network.slice_routers) >= nodes:
             expected = f"routers below {nodes}, the SMs and slices"
             raise document.refusal("network.slice_routers", expected, str(max(network.slice_routers)))
+
+
+def _check_sub_cores(document: Document, machine: Machine) -> None:
+    """What only sub-cores with a read window have."""
+    schedulers = machine.schedulers
+    if machine.instruction_cache is not None and schedulers.issue_width != 1:
+        raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
+    if schedulers.tracks_sources and machine.operand_path.kind != WINDOW:
+        raise document.refusal("schedulers.tracks_sources", "false without a read window", "true")
+    if schedulers.tracks_sources and schedulers.blocks_warps:
+        raise document.refusal("schedulers.tracks_sources", f"false with scoreboard {schedulers.scoreboard}", "true")
+    if machine.constant_cache is not None and machine.operand_path.kind != WINDOW:
+        raise document.refusal("operand_path.kind", "window with constant caches", machine.operand_path.kind)
 
 
 def _check_window(document: Document, machine: Machine) -> None:

@@ -24,11 +24,7 @@ REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class LaunchTimes:
-    """One launch: milliseconds between events, each the median of `REPEATS`.
-
-    ``cold_ms``: after the second-level cache was emptied; ``restored_ms``: after global memory was written by a copy on
-    the GPU, so that the cache holds what fits of it.
-    """
+    """One launch: milliseconds between events, each the median of `REPEATS`."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -38,9 +34,13 @@ class LaunchTimes:
     registers: int
     local_bytes: int
     cold_ms: float
+    """After the second-level cache was emptied."""
     restored_ms: float
+    """After global memory was written by a copy on the GPU, so that the cache holds what fits of it."""
     cold_least_ms: float
+    """The least of those after the cache was emptied."""
     restored_least_ms: float
+    """The least of those after the copy."""
 
 
 @dataclass

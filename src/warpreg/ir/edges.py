@@ -15,16 +15,12 @@ from collections.abc import Mapping, Sequence
 from warpreg.ir import opcodes
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.opcodes import Unit
 from warpreg.ir.operands import Label
 
 Edge = tuple[int, int]
 """A block and one of its successors."""
-ENDS = BRANCHES | EXITS | STOPS
-TABLES = frozenset({"brx", "BRX", "BRXU", "JMX", "JMXU"})
-JUMPS = BRANCHES | TABLES | {"BRA", "JMP", "CAL", "CALL", "JCAL", "RET"}
-"""Branches of both languages, and those with a table of targets."""
 
 
 class EdgeError(WarpregError):
@@ -99,7 +95,7 @@ def _check(kernel: Kernel, edge: Edge, instructions: Sequence[Instruction]) -> N
     if not 0 <= block < len(kernel.blocks) or successor not in kernel.blocks[block].successors:
         raise EdgeError(f"kernel {kernel.name}: no edge leads from block {block} to block {successor}")
     for instruction in instructions:
-        if instruction.opcode in ENDS:
+        if instruction.traits.ends_block:
             raise EdgeError(f"kernel {kernel.name}: '{instruction}' cannot be on an edge: it ends a block")
         if opcodes.classify(instruction)[0] in (Unit.MEM, Unit.TEX):
             raise EdgeError(f"kernel {kernel.name}: '{instruction}' cannot be on an edge: it accesses memory")
@@ -120,7 +116,7 @@ def _label(edge: Edge) -> str:
 def _falls_through(block: Block, successor: int) -> bool:
     """Whether an edge needs no branch; several edges between the same blocks are one."""
     last = block.instructions[-1] if block.instructions else None
-    if last is not None and last.opcode in JUMPS and (last.opcode in TABLES or last.guard is None):
+    if last is not None and last.traits.jumps and (last.traits.is_indirect or last.guard is None):
         return False
     return block.successors[-1] == successor and successor not in block.successors[:-1]
 
@@ -139,6 +135,6 @@ def _redirected(block: Block, numbers: Mapping[Edge, int]) -> Block:
         return block
     successors = tuple(numbers.get(edge, edge[1]) for edge in edges)
     instructions, last = block.instructions, block.terminator
-    if last is not None and last.opcode == "bra" and edges[0] in numbers:
+    if last is not None and last.traits.is_direct and edges[0] in numbers:
         instructions = (*instructions[:-1], dataclasses.replace(last, operands=(Label(_label(edges[0])),)))
     return dataclasses.replace(block, instructions=instructions, successors=successors)

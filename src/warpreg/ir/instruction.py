@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import Location
-from warpreg.ir.operands import (
-    Address,
-    AddressTuple,
-    Arguments,
-    ConstantBank,
-    Immediate,
-    Modified,
-    Not,
-    Operand,
-    Pair,
-    Part,
-    Register,
-    Vector,
-)
+from warpreg.ir.opcodes.table import traits_of
+from warpreg.ir.opcodes.trait import Traits
+from warpreg.ir.operands import Immediate, Operand, Register
+from warpreg.ir.operands import registers_of as registers_of
 from warpreg.ir.types import TYPES, Type
-
-NO_RESULT = frozenset(
-    "st stu stmatrix red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep "
-    "pmevent sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol free "
-    "assertfail badcall".split()
-)
-"""Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` differ by modifier)."""
-
-PARTLY_WITH_RESULT = {
-    "wmma": {("store",)},
-    "mbarrier": {("init",), ("inval",), ("expect_tx",), ("complete_tx",)},
-}
-"""Opcodes whose first modifier determines whether they have a result: the forms without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +53,13 @@ class Instruction:
         return tuple(TYPES[m] for m in self.modifiers if m in TYPES)
 
     @property
+    def traits(self) -> Traits:
+        """What the table of opcodes answers about it."""
+        return traits_of(self.opcode, self.modifiers)
+
+    @property
     def has_result(self) -> bool:
-        if self.opcode in ("bar", "barrier"):
-            return "red" in self.modifiers
-        if self.opcode in PARTLY_WITH_RESULT:
-            return self.modifiers[:1] not in PARTLY_WITH_RESULT[self.opcode]
-        return self.opcode not in NO_RESULT and bool(self.operands)
+        return traits_of(self.opcode, self.modifiers).has_result if self.operands else False
 
     @property
     def results(self) -> tuple[Operand, ...]:
@@ -122,27 +99,3 @@ def _registers(operands: tuple[Operand, ...]) -> list[Register]:
         elif not isinstance(operand, Immediate):
             found.extend(registers_of(operand))
     return found
-
-
-def registers_of(operand: Operand) -> Iterator[Register]:
-    """Every register inside an operand, left to right."""
-    if isinstance(operand, Register):
-        yield operand
-    else:
-        for inner in _inside(operand):
-            yield from registers_of(inner)
-
-
-def _inside(operand: Operand) -> tuple[Operand, ...]:
-    """The operands that one is made of."""
-    if isinstance(operand, Address):
-        return tuple(o for o in (operand.base, operand.uniform, operand.descriptor) if o)
-    if isinstance(operand, (Vector, Arguments, AddressTuple)):
-        return operand.elements
-    if isinstance(operand, Pair):
-        return operand.first, operand.second
-    if isinstance(operand, (Not, Modified)):
-        return (operand.operand,)
-    if isinstance(operand, Part):
-        return (operand.register,)
-    return (operand.index,) if isinstance(operand, ConstantBank) and operand.index else ()

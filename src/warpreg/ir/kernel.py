@@ -18,15 +18,6 @@ from warpreg.ir.module import Module, Variable
 from warpreg.ir.operands import Register, Special
 from warpreg.ir.types import Type
 
-BARRIERS = frozenset({"bar", "barrier"})
-BRANCHES = frozenset({"bra", "brx"})
-EXITS = frozenset({"ret", "exit", "trap"})
-SERVICES = frozenset({"vprintf", "malloc", "free", "assertfail", "badcall"})
-"""Services of the host for a kernel; ``badcall`` ends the launch because an address is not that of a function."""
-STOPS = BARRIERS | SERVICES
-"""Instructions after which a warp may stop and continue later."""
-
-
 GRID_WORKSPACE = frozenset({"%envreg1", "%envreg2"})
 """Registers with the address of the workspace of a grid that waits for all its thread blocks, upper half first
 (``driver_abi.h`` of CUDA's cooperative groups).
@@ -86,42 +77,44 @@ class Block:
     def terminator(self) -> Instruction | None:
         """The last instruction if it is a branch, exit, barrier or host service."""
         last = self.instructions[-1] if self.instructions else None
-        return last if last and last.opcode in BRANCHES | EXITS | STOPS else None
+        return last if last and last.traits.ends_block else None
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel; compared and hashed by identity, so analyses are cached with it.
-
-    ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory per thread (spills included),
-    ``dynamic_shared_offset`` the start of ``extern`` shared arrays.  ``register_count`` and ``predicate_count`` are
-    those used by the code, 0 with virtual registers; ``register_demand`` is the allocation of a thread, the target's
-    own registers included; ``uniform_count`` is the number of uniform registers used.  ``address_bits`` is 32 if
-    addresses are computed in single registers, which requires memory below 4 GB.  ``module`` contains the variables
-    that bank 4 addresses.  ``rolled`` are the labels of blocks that begin with the pragma ``nounroll``.
-    ``machine_code`` is the architecture of the vendor's machine code (``sm_80``), empty for code of this compiler; the
-    blocks then have the byte addresses ``block_addresses`` in their section, and ``literals`` are the bytes of constant
-    bank 2, such as jump tables.
-    """
+    """A kernel; compared and hashed by identity, so analyses are cached with it."""
 
     name: str
     parameters: tuple[Parameter, ...]
     blocks: tuple[Block, ...]
     module: Module
+    """Contains the variables that bank 4 addresses."""
     placements: tuple[Placement, ...] = ()
     shared_bytes: int = 0
+    """Static shared memory."""
     dynamic_shared_offset: int = 0
+    """Start of ``extern`` shared arrays."""
     local_bytes: int = 0
+    """Local memory per thread, spills included."""
     register_count: int = 0
+    """Registers used by the code, 0 with virtual registers."""
     register_demand: int = 0
+    """The allocation of a thread, the target's own registers included."""
     uniform_count: int = 0
+    """Uniform registers used."""
     predicate_count: int = 0
+    """Predicates used by the code, 0 with virtual registers."""
     address_bits: int = 64
+    """32 if addresses are computed in single registers, which requires memory below 4 GB."""
     rolled: frozenset[str] = frozenset()
+    """Labels of blocks that begin with the pragma ``nounroll``."""
     location: Location | None = None
     machine_code: str = ""
+    """Architecture of the vendor's machine code (``sm_80``); empty for code of this compiler."""
     block_addresses: tuple[int, ...] = ()
+    """Byte addresses of the blocks of machine code in their section."""
     literals: bytes = b""
+    """Bytes of constant bank 2 of machine code, such as jump tables."""
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:

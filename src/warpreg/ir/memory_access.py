@@ -10,22 +10,13 @@ import functools
 from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes import Traits, traits_of
 from warpreg.ir.types import B32, B64, TYPES, Type
 
 SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
 """Maps the state space of a PTX instruction to that of the access."""
 
 ATOMICS = frozenset("add and or xor exch cas min max inc dec".split())
-
-LOADS = {"LDG": "global", "LDS": "shared", "LDL": "local", "LD": "generic"}
-STORES = {"STG": "global", "STS": "shared", "STL": "local", "ST": "generic"}
-UPDATES = {"ATOMG": "global", "ATOMS": "shared", "ATOM": "generic"}
-REDUCTIONS = {"REDG": "global", "RED": "global"}
-"""State spaces of machine opcodes.  ``RED`` is global on sm_80: its generic form has no ``.E`` address of its own."""
-
-MACHINE_SPACES = {**LOADS, **STORES, **UPDATES, **REDUCTIONS}
-
-BANK_LOADS = frozenset({"LDC", "ULDC", "LDCU"})
 
 NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
 NUMBERS = {"64": "b64", "S32": "s32", "S64": "s64", "U64": "u64", "32": "b32"}
@@ -71,28 +62,33 @@ def bank_type(modifiers: tuple[str, ...]) -> Type:
 
 @functools.lru_cache(maxsize=4096)
 def _form(opcode: str, modifiers: tuple[str, ...]) -> MemoryForm | None:
-    if opcode in MACHINE_SPACES:
-        return _machine_form(opcode, modifiers)
-    if opcode not in ("ld", "ldu", "st", "atom", "red"):
+    traits = traits_of(opcode, modifiers)
+    if not traits.accesses_elements:
         return None
+    if traits.space:
+        return _machine_form(traits, modifiers)
     spaces = [SPACES[m.split("::")[0]] for m in modifiers if m.split("::")[0] in SPACES]
     types = [TYPES[m] for m in modifiers if m in TYPES]
-    action = {"st": "store", "atom": "atomic", "red": "reduction"}.get(opcode, "load")
-    operation = [m for m in modifiers if m in ATOMICS][-1] if action in ("atomic", "reduction") else ""
+    operation = [m for m in modifiers if m in ATOMICS][-1] if traits.is_atomic else ""
     count = next((int(m[1:]) for m in modifiers if m in ("v2", "v4", "v8")), 1)
-    return MemoryForm(action, spaces[0] if spaces else "generic", types[-1], count, operation)
+    return MemoryForm(_action(traits), spaces[0] if spaces else "generic", types[-1], count, operation)
 
 
-def _machine_form(opcode: str, modifiers: tuple[str, ...]) -> MemoryForm:
-    space = MACHINE_SPACES[opcode]
-    if opcode in LOADS or opcode in STORES:
+def _action(traits: Traits) -> str:
+    if traits.is_atomic:
+        return "atomic" if traits.returns_old else "reduction"
+    return "store" if traits.writes_memory else "load"
+
+
+def _machine_form(traits: Traits, modifiers: tuple[str, ...]) -> MemoryForm:
+    action, space = _action(traits), traits.space
+    if not traits.is_atomic:
         narrow = next((TYPES[NARROW[m]] for m in modifiers if m in NARROW), B32)
         count = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
-        return MemoryForm("load" if opcode in LOADS else "store", space, narrow, count)
+        return MemoryForm(action, space, narrow, count)
     tests = "CAST" in modifiers
     named = ["cas" if m == "CAST" else m.lower() for m in modifiers if m == "CAST" or m.lower() in ATOMICS]
     operation = named[-1] if named else "add"
-    action = "reduction" if opcode in REDUCTIONS else "atomic"
     if "POPC" in modifiers:
         return MemoryForm(action, space, TYPES["u32"], 1, "add", counts_lanes=True)
     return MemoryForm(action, space, _atomic_type(operation, modifiers), 1, operation, tests=tests)

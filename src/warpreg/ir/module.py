@@ -72,25 +72,24 @@ NOUNROLL = Attribute("pragma", ('"nounroll"',))
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable or parameter declaration (PTX ISA, section 5.4).
-
-    ``dimensions`` is empty for a scalar; a dimension of 0 is an unsized array.  ``vector`` is 1, 2 or 4.
-    ``linkage`` is ``extern``, ``visible``, ``weak``, ``common`` or empty.  ``qualifiers`` are the other tokens between
-    the space and the name (``.ptr``, ``.global``, attributes).  ``owner`` is the function, with the scope in it, that
-    declares a static variable of global or constant memory.
-    """
+    """A variable or parameter declaration (PTX ISA, section 5.4)."""
 
     space: str
     type: Type
     name: str
     alignment: int = 0
     dimensions: tuple[int, ...] = ()
+    """Empty for a scalar; a dimension of 0 is an unsized array."""
     vector: int = 1
+    """1, 2 or 4."""
     initializer: Initializer | None = None
     linkage: str = ""
+    """``extern``, ``visible``, ``weak``, ``common`` or empty."""
     qualifiers: tuple[str, ...] = ()
+    """The other tokens between the space and the name (``.ptr``, ``.global``, attributes)."""
     location: Location | None = field(default=None, compare=False)
     owner: str = ""
+    """The function, with the scope in it, that declares a static variable of global or constant memory."""
 
     @property
     def unique_name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Union
 
@@ -259,3 +260,27 @@ Operand = Union[
     AddressTuple,
     Sink,
 ]
+
+
+def registers_of(operand: Operand) -> Iterator[Register]:
+    """Every register inside an operand, left to right."""
+    if isinstance(operand, Register):
+        yield operand
+    else:
+        for inner in _inside(operand):
+            yield from registers_of(inner)
+
+
+def _inside(operand: Operand) -> tuple[Operand, ...]:
+    """The operands that one is made of."""
+    if isinstance(operand, Address):
+        return tuple(o for o in (operand.base, operand.uniform, operand.descriptor) if o)
+    if isinstance(operand, (Vector, Arguments, AddressTuple)):
+        return operand.elements
+    if isinstance(operand, Pair):
+        return operand.first, operand.second
+    if isinstance(operand, (Not, Modified)):
+        return (operand.operand,)
+    if isinstance(operand, Part):
+        return (operand.register,)
+    return (operand.index,) if isinstance(operand, ConstantBank) and operand.index else ()

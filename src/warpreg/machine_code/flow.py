@@ -6,13 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from warpreg.ir.opcodes import Flow, traits_of
 from warpreg.machine_code.errors import MachineCodeError
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, ListedInstruction
-
-ENDS = frozenset("BRA BRX JMP CALL RET EXIT BSYNC WARPSYNC BREAK BAR YIELD KILL BPT".split())
-"""Opcodes after which a block ends."""
-
-NEVER_FALLS_THROUGH = frozenset({"BRX", "RET", "KILL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +34,18 @@ def base(instruction: ListedInstruction) -> str:
     return instruction.opcode.partition(".")[0]
 
 
+def flow_of(instruction: ListedInstruction) -> Flow:
+    """Where the lanes of a warp go behind an instruction."""
+    return traits_of(base(instruction)).flow
+
+
 def blocks(code: list[ListedInstruction], targets: Targets, name: str) -> list[CodeBlock]:
     """The blocks that the entry reaches, in order of address.
 
     Raises MachineCodeError if code runs past the end, or a subroutine returns nowhere.
     """
     starts = {0, *targets.direct.values(), *(t for table in targets.tables.values() for t in table)}
-    starts |= {at + 1 for at, one in enumerate(code[:-1]) if base(one) in ENDS}
+    starts |= {at + 1 for at, one in enumerate(code[:-1]) if flow_of(one) is not Flow.NEXT}
     edges = sorted(starts)
     spans = dict(zip(edges, [*edges[1:], len(code)], strict=True))
     returns = _return_points(code, targets, spans, name)
@@ -58,17 +59,14 @@ def _successors(
     at: int, code: list[ListedInstruction], targets: Targets, returns: Mapping[int, tuple[int, ...]], name: str
 ) -> tuple[int, ...]:
     """Where control goes after the last instruction of a block."""
-    one, opcode = code[at], base(code[at])
-    conditional = bool(one.guard) or (opcode == "BRA" and one.operands.count("`(") == 1 and "," in one.operands)
+    one, flow = code[at], flow_of(code[at])
+    conditional = bool(one.guard) or (base(one) == "BRA" and one.operands.count("`(") == 1 and "," in one.operands)
     taken: tuple[int, ...] = ()
-    if opcode in ("BRA", "CALL", "JMP"):
+    if flow is Flow.BRANCH:
         taken = (targets.direct[at],)
-    elif opcode == "BRX":
-        taken = targets.tables[at]
-    elif opcode == "RET":
-        taken = returns.get(at, ())
-    leaves = opcode in ("BRA", "JMP", "CALL", "EXIT") or opcode in NEVER_FALLS_THROUGH
-    if leaves and not conditional:
+    elif flow is Flow.INDIRECT:
+        taken = targets.tables[at] if at in targets.tables else returns.get(at, ())
+    if flow in (Flow.BRANCH, Flow.INDIRECT, Flow.EXIT) and not conditional:
         return taken
     if at + 1 >= len(code):
         place = f"{name}: code runs past its end at {one.address:#x}"
@@ -90,7 +88,7 @@ def _reached(
     while pending:
         last = spans[pending.pop()] - 1
         following = _successors(last, code, targets, returns, name)
-        if over_calls and base(code[last]) == "CALL":
+        if over_calls and traits_of(base(code[last])).is_call:
             following = (last + 1,)
         for one in following:
             if one not in seen:
@@ -105,7 +103,7 @@ def _return_points(
     """Position of each return to the positions after the calls of its subroutine."""
     calls: dict[int, list[int]] = defaultdict(list)
     for at, one in enumerate(code):
-        if base(one) == "CALL" and at in targets.direct:
+        if traits_of(base(one)).is_call and at in targets.direct:
             calls[targets.direct[at]].append(at + 1)
     found: dict[int, set[int]] = defaultdict(set)
     for entry, points in calls.items():

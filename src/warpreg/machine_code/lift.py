@@ -11,6 +11,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel, Placement
+from warpreg.ir.opcodes import Flow
 from warpreg.ir.opcodes.sass.pattern import OperandPattern, operand_pattern
 from warpreg.ir.operands import (
     ConstantBank,
@@ -28,7 +29,7 @@ from warpreg.machine_code import matrices, textures
 from warpreg.machine_code.canonical import canonical, wide_addresses, with_signs
 from warpreg.machine_code.cubin import Cubin, KernelRecord
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, position
+from warpreg.machine_code.flow import CodeBlock, Targets, base, blocks, flow_of, position
 from warpreg.machine_code.listing import INSTRUCTION_BYTES, Function, ListedInstruction
 from warpreg.machine_code.operands import JUMP_TABLE, Parsed, operand_texts, parse
 from warpreg.machine_code.special_registers import special
@@ -140,7 +141,7 @@ def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
                     position(_address(code, one, name), listed, code.place(one)) for name in found[1].split(",")
                 )
             )
-        elif opcode in ("BRA", "CALL", "JMP", "BSSY"):
+        elif flow_of(one) is Flow.BRANCH or opcode == "BSSY":
             name = LABEL.search(one.operands)
             if "ABS" in one.opcode and not name:
                 raise _outside(code, one)
@@ -296,7 +297,7 @@ class _Lifter:
 
 def _is_known(one: ListedInstruction) -> bool:
     opcode, _, pattern, _ = _form(one.opcode)
-    return pattern is not None or opcode in textures.OPCODES | matrices.OPCODES
+    return pattern is not None or opcodes.traits_of(opcode).is_texture or opcode in matrices.OPCODES
 
 
 def _predicates(one: ListedInstruction) -> Vector:

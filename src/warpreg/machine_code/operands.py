@@ -7,6 +7,7 @@ import re
 import struct
 from dataclasses import dataclass
 
+from warpreg.ir.opcodes import Flow, traits_of
 from warpreg.ir.operands import (
     Address,
     ConstantBank,
@@ -74,7 +75,7 @@ def split(text: str) -> list[str]:
 
 def operand_texts(opcode: str, text: str) -> list[str]:
     """The operands of an instruction; jump tables are dropped, and a register is parted from the target behind it."""
-    if opcode in ("RET", "BRX"):
+    if traits_of(opcode).flow is Flow.INDIRECT:
         text = JUMP_TABLE.sub("", text)
         text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)
     return split(text)

@@ -14,8 +14,6 @@ from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
 from warpreg.ir.types import B32, B64
 from warpreg.machine_code.operands import Parsed, Text
 
-OPCODES = frozenset({"TEX", "TLD", "TXD"})
-
 COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 2, "ARRAY_2D": 3, "CUBE": 3, "ARRAY_CUBE": 4}
 CHANNELS = 4
 ALL_CHANNELS = 15

@@ -54,28 +54,34 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure or table.
-
-    ``frame`` has one row per measured value, in column ``y``; the other columns are keys, or ``LOW`` and ``HIGH``, the
-    ends of its band.  ``series`` is distinguished by colour (in ``stacks``: the parts), ``groups`` by adjacent places,
-    ``panels`` by separate panels.  ``texts`` is a column written above bars.  ``spread`` draws standard deviations.
-    ``mean`` adds the mean over workloads.
-    """
+    """One figure or table."""
 
     name: str
+    """By which the command line knows it."""
     where: str
+    """Its place in the paper."""
     title: str
     frame: Callable[[Study], pd.DataFrame]
+    """One row per measured value, in column ``y``; the other columns are keys, or ``LOW`` and ``HIGH``, the ends of its
+    band.
+    """
     kind: Kind
     x: Axis
     y: Axis
     series: str = ""
+    """The column that is distinguished by colour; in ``stacks``, the parts."""
     groups: str = ""
+    """The column that is distinguished by adjacent places."""
     panels: str = ""
+    """The column that is distinguished by separate panels."""
     texts: str = ""
+    """A column written above bars."""
     spread: bool = False
+    """Draws standard deviations."""
     mean: Mean = "arithmetic"
+    """Adds the mean over workloads."""
     marks: tuple[Mark, ...] = ()
+    """Printed numbers."""
 
     @property
     def headings(self) -> dict[str, str]:

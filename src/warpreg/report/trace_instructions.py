@@ -24,12 +24,10 @@ NO_WAITS = ("issued", "drain")
 
 @dataclass(slots=True)
 class Issued:
-    """An instruction that issued in the window: ``number`` by order of issue, cycles of its stages, and numbers of the
-    instructions that produced its sources.  ``waits``: cause, first cycle and end of what its warp waited for, since
-    the instruction before.
-    """
+    """An instruction that issued in the window, with the cycles of its stages."""
 
     number: int
+    """By order of issue."""
     launch: int
     sm: int
     slot: int
@@ -48,7 +46,9 @@ class Issued:
     collector: int = NOT_SEEN
     pipe: int = NOT_SEEN
     producers: Sequence[int] = ()
+    """Numbers of the instructions that produced its sources."""
     waits: list[tuple[str, int, int]] = field(default_factory=list)
+    """Cause, first cycle and end of what its warp waited for, since the instruction before."""
 
 
 def instructions(trace: TraceOfRun) -> list[Issued]:

@@ -6,8 +6,8 @@
 
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.estimate import Estimate, Sample, estimate
-from warpreg.timing.launch.recording import recorded_schedule, recorded_schedules
 from warpreg.timing.launch.sampling import Window
+from warpreg.timing.launch.schedule_recording import recorded_schedule, recorded_schedules
 from warpreg.timing.launch.simulate import simulate
 from warpreg.timing.results.result import CAUSES, TimingResult, joined
 

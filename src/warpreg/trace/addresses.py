@@ -20,10 +20,6 @@ Addresses wrap at 64 bits.  An instruction that no lane executes repeats its las
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
 
 
 class Kind(enum.IntEnum):
@@ -38,66 +34,3 @@ class Kind(enum.IntEnum):
 MASK_FOLLOWS = 4
 PAYLOAD_SHIFT = 3
 PAYLOAD_BITS = 29
-
-
-@dataclass
-class _Site:
-    base: int = 0
-    stride: int = 0
-    mask: int = 0
-
-
-@dataclass
-class AddressDecoder:
-    """Reads records one by one; ``words`` is a chunk of the stream (uint32), ``at`` the index of the next record."""
-
-    words: NDArray[np.uint32]
-    at: int = 0
-    sites: dict[int, _Site] = field(default_factory=dict)
-
-    def next(self, pc: int, mask: int, size: int, guarded: bool) -> tuple[int, NDArray[np.uint64]]:
-        """The mask and the 32 lane addresses (0 in inactive lanes) of the next record.
-
-        ``pc`` is the instruction, ``mask`` its block's active mask, ``size`` its bytes per lane.
-        """
-        site = self.sites.setdefault(pc, _Site())
-        head = self._word()
-        if head & MASK_FOLLOWS:
-            site.mask = self._word()
-        if guarded:
-            mask = site.mask
-        kind = Kind(head & 3)
-        payload = _signed(head, 32) >> PAYLOAD_SHIFT
-        lanes = [lane for lane in range(32) if mask >> lane & 1]
-        addresses = np.zeros(32, np.uint64)
-        if kind in (Kind.AFFINE_STEP, Kind.AFFINE):
-            if kind is Kind.AFFINE:
-                site.base, site.stride = self._long(), _signed(self._word(), 32)
-            else:
-                site.base += payload
-            for lane in lanes:
-                addresses[lane] = (site.base + lane * site.stride) % (1 << 64)
-            return mask, addresses
-        if kind is Kind.STEPS:
-            site.base += payload
-            steps = self.words[self.at : self.at + (len(lanes) + 1) // 2].view(np.int16)[: len(lanes)]
-            self.at += (len(lanes) + 1) // 2
-            distances = size * np.cumsum(steps.astype(np.int64))
-            addresses[lanes] = np.uint64(site.base % (1 << 64)) + distances.astype(np.uint64)
-            return mask, addresses
-        for lane in lanes:
-            addresses[lane] = self._word() if payload & 1 else self._long()
-        site.base = int(addresses[lanes[0]])
-        return mask, addresses
-
-    def _word(self) -> int:
-        self.at += 1
-        return int(self.words[self.at - 1])
-
-    def _long(self) -> int:
-        low = self._word()
-        return low | self._word() << 32
-
-
-def _signed(number: int, bits: int) -> int:
-    return number - (1 << bits) if number >> (bits - 1) else number

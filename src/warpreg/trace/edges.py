@@ -22,7 +22,7 @@ from piecewise_numba.recipe import Recipe, compiled, read_only
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.edges import old_block
-from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.trace import edge_walk as walk
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import RecordedPath
@@ -146,11 +146,11 @@ def _end(block: Block) -> tuple[int, int, int]:
     if not block.successors:
         return walk.EXIT, walk.NONE, walk.NONE
     first, fall, last = block.successors[0], block.successors[-1], block.terminator
-    if last is not None and last.opcode == "bra" and last.guard is not None:
+    if last is not None and last.traits.is_direct and last.guard is not None:
         return walk.BRANCH, first, fall
-    if last is not None and last.opcode in BRANCHES and last.opcode != "bra":
+    if last is not None and last.traits.is_indirect:
         return walk.INDIRECT, walk.NONE, walk.NONE
-    if last is not None and last.opcode in EXITS:
+    if last is not None and last.traits.is_exit:
         return walk.GUARDED_EXIT, walk.NONE, fall
     return walk.GOTO, first, fall
 

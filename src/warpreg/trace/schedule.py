@@ -63,11 +63,6 @@ class ScheduleWord(enum.IntEnum):
     ARRIVE = 6
 
 
-def record_word(kind: ScheduleWord, slot: int, amount: int = 0) -> int:
-    """The first word of a record."""
-    return kind | slot << SLOT_SHIFT | amount << AMOUNT_SHIFT
-
-
 @dataclass(frozen=True, slots=True)
 class Slots:
     """The warp slots of the machine.
@@ -88,10 +83,6 @@ class Slots:
     @property
     def total_warps(self) -> int:
         return self.sms * self.warps
-
-    @property
-    def total_schedulers(self) -> int:
-        return self.sms * self.schedulers
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from piecewise_numba.options import Mode
 from piecewise_numba.recipe import compiled
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import STOPS, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.trace import long_arrays
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import PathWord, RecordedPath
@@ -48,7 +48,7 @@ def is_recorded(instruction: Instruction) -> bool:
 
     What the driver delivers later is not recorded: results of ``bar.red`` and of host services.
     """
-    return instruction.opcode not in STOPS
+    return not instruction.traits.stops
 
 
 def words_written(instruction: Instruction) -> int:

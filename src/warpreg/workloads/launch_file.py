@@ -113,13 +113,22 @@ class Description(Entry):
     """The whole file; paths in it are relative to its folder."""
 
     source: str
+    """PTX or CUDA C++."""
     include: list[str] = []
+    """Folders with headers."""
     define: list[str] = []
+    """Macros."""
     arch: str | None = None
+    """Architecture to compile CUDA C++ for."""
     name: str | None = None
     sizes: dict[str, dict[str, int]] = {}
+    """Parameters by size."""
     arrays: dict[str, ArrayEntry] = {}
+    """Host arrays by name."""
     textures: dict[str, TextureEntry] = {}
     symbols: dict[str, Given] = {}
+    """Contents of module variables by name."""
     launches: Annotated[list[LaunchEntry], Field(min_length=1)]
+    """In their order."""
     expect: dict[str, ExpectEntry] = {}
+    """Expected contents by array."""

@@ -136,36 +136,37 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Workload:
-    """One benchmark: what its kernels compute, on which inputs, and how the result is checked.
-
-    ``source`` is the CUDA file; the PTX that is run is beside it with the suffix ``.ptx``.
-    ``sizes`` gives every size by name, each with the same parameters.
-    ``inputs`` makes the host arrays from a size and a seeded generator; ``run`` uploads them, launches the kernels and
-    returns the outputs; ``reference`` computes the same outputs without the kernels.
-    ``suite`` is the benchmark suite that the algorithm comes from, ``papers`` are those that measured it; ``tags`` are
-    ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
-    ``tolerance`` applies to all outputs, or is a mapping by output name.
-    ``originals`` names the original programs in ``originals.csv``, as ``suite/app``; ``differences`` describes where
-    and why the kernels here differ from them.  ``cuda`` are options of its CUDA C++, ``templates`` kernel templates to
-    instantiate.
-    """
+    """One benchmark: what its kernels compute, on which inputs, and how the result is checked."""
 
     name: str
     title: str
     description: str
     source: Path
+    """The CUDA file; the PTX that is run is beside it with the suffix ``.ptx``."""
     sizes: Mapping[str, Size]
+    """Every size by name, each with the same parameters."""
     inputs: Callable[[Size, np.random.Generator], Arrays]
+    """Makes the host arrays from a size and a seeded generator."""
     run: Callable[[Device, Size, Arrays], Arrays]
+    """Uploads them, launches the kernels and returns the outputs."""
     reference: Callable[[Size, Arrays], Arrays]
+    """Computes the same outputs without the kernels."""
     tolerance: Tolerance | Mapping[str, Tolerance] = Tolerance()
+    """Applies to all outputs, or is a mapping by output name."""
     suite: str = "own"
+    """The benchmark suite that the algorithm comes from."""
     tags: tuple[str, ...] = ()
+    """``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first."""
     papers: tuple[str, ...] = ()
+    """Those that measured it."""
     originals: tuple[str, ...] = ()
+    """The original programs in ``originals.csv``, as ``suite/app``."""
     differences: str = ""
+    """Where and why the kernels here differ from the originals."""
     cuda: CudaOptions = AS_IT_IS
+    """Options of its CUDA C++."""
     templates: tuple[str, ...] = ()
+    """Kernel templates to instantiate."""
 
     @property
     def cuda_path(self) -> Path:

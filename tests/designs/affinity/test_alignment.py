@@ -12,7 +12,7 @@ from tests.designs.kernels import kernel, op, pair, r
 from warpreg.designs.parts.affinity.alignment import LEFT, RIGHT, alignments, cut_weight, frustrated_edges
 from warpreg.designs.parts.affinity.graph import Edge
 from warpreg.designs.parts.affinity.odd_cycles import cycle_of, odd_cycles, shortest_odd_cycle
-from warpreg.designs.parts.affinity.optimum import alignment_gap, best_alignments
+from warpreg.designs.parts.affinity.optimum import best_alignments
 from warpreg.designs.parts.affinity.preset import adjacent_words, numbering, renumbered, side_of
 
 FIGURE_2_8: list[Edge] = [(1, 2), (1, 3), (2, 3), (3, 4), (4, 6), (3, 6), (5, 6), (2, 5)]
@@ -106,7 +106,7 @@ def test_the_optimum_is_that_of_exhaustive_search_and_bounds_the_heuristic(graph
     assert best.proven
     assert best.cut == best.bound == most_cut(graph)
     assert cut_weight(graph, alignments(graph)) <= best.cut
-    assert 0 <= alignment_gap(graph) <= 0.5
+    assert 2 * cut_weight(graph, alignments(graph)) >= best.cut
 
 
 @given(graphs, st.integers(1, 4))
@@ -126,7 +126,6 @@ def test_the_heuristic_may_miss_the_optimum() -> None:
     assert frustrated_edges(graph) == [(0, 2), (0, 1)]
     assert cut_weight(graph, alignments(graph)) == 31 - 10
     assert best_alignments(graph).cut == 31 - 9
-    assert alignment_gap(graph) == pytest.approx(1 / 22)
 
 
 @pytest.mark.parametrize("registers", [8, 9])

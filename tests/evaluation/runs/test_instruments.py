@@ -17,7 +17,7 @@ from warpreg.designs import Design, load
 from warpreg.designs.loading.composition import compose
 from warpreg.evaluation.runs import reuse_ages
 from warpreg.evaluation.runs.by_instruction import instrumented
-from warpreg.timing.launch.recording import RECORDER
+from warpreg.timing.launch.schedule_recording import RECORDER
 from warpreg.timing.tracing.recorder import Recorder
 from warpreg_papers.bow import instruction_times
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.timing.memory.systems import CACHED
 
 from warpreg.timing import memory as m
-from warpreg.timing.core.columns.typed import NEVER
+from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import agenda, heap
 from warpreg.timing.memory.columns import nodes
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.timing.memory.systems import CONTENTION
 
 from warpreg.timing import memory as m
-from warpreg.timing.core.columns.typed import NEVER
+from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import agenda, dram, heap
 from warpreg.timing.memory.columns import channels
 from warpreg.timing.memory.layout import TICKS

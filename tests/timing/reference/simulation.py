@@ -15,7 +15,7 @@ from tests.timing.reference.memory import Memory
 from tests.timing.reference.sm import StreamingMultiprocessor
 
 from warpreg.timing.launch.deadlock import Waiting
-from warpreg.timing.launch.held_loads import Held
+from warpreg.timing.launch.unfinished_loads import Held
 
 Path = tuple[Step, ...]
 

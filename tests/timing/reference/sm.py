@@ -24,7 +24,7 @@ from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.deadlock import Waiting
-from warpreg.timing.launch.held_loads import Held
+from warpreg.timing.launch.unfinished_loads import Held
 
 Event = Callable[[int], None]
 WAITING = ("memory", "barrier", "fence", "token")

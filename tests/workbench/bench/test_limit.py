@@ -7,6 +7,7 @@ import re
 
 import pytest
 from llvmlite import binding
+from tests.simt.assembly import assembly
 
 from warpreg.ir.errors import WarpregError
 from warpreg.simt.llvm import object_code
@@ -31,7 +32,7 @@ def test_the_loop_has_the_full_width(
     """
     monkeypatch.setattr(object_code, "host", lambda: (cpu, features))
     object_code.target_machine.cache_clear()
-    lines = [line.strip() for line in object_code.assembly(limit.limit_module(), optimize=True).splitlines()]
+    lines = [line.strip() for line in assembly(limit.limit_module(), optimize=True).splitlines()]
     object_code.target_machine.cache_clear()
     count = limit.UNROLLED * parts
     fused = [line for line in lines if line.startswith("vfmadd")]

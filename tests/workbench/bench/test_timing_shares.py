@@ -10,7 +10,6 @@ from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.gpu import load
 from warpreg.timing import Window
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.clocked import clocked
 from warpreg.timing.memory.columns import scalars
 from warpreg_workbench.bench.timing_shares import LINE_WORDS, LINES, chase, circle, largest
 
@@ -28,7 +27,7 @@ def test_a_clock_around_the_memory_model_changes_nothing(machine: str) -> None:
     launch = run_workload(find_workload("vector-add"), "tiny", record=simt.Record(path=True, addresses=True)).launches[
         0
     ]
-    found = timed(launch, load(machine), Chosen.of((), {}), sms=1, mode="interpreted", around=clocked)
+    found = timed(launch, load(machine), Chosen.of((), {}), sms=1, mode="interpreted", clocked=True)
     plain = timing.simulate([launch], machine, sms=1, mode="interpreted")
     assert found.result.as_dict() == plain.as_dict()
     assert found.outside.system.scalars[scalars.CALLS] > plain.transactions

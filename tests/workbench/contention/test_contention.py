@@ -6,11 +6,11 @@ The load is synthetic traffic on the memory system, and kernels on the timing co
 from __future__ import annotations
 
 import pytest
+from tests.workbench.contention import kernels, traffic
+from tests.workbench.contention.machines import contending, narrow, unlimited
 
 from warpreg import gpu
 from warpreg.timing.errors import TimingError
-from warpreg_workbench.contention import kernels, traffic
-from warpreg_workbench.contention.machines import contending, narrow, unlimited
 
 AS_IT_IS = contending(gpu.load("titanx"))
 

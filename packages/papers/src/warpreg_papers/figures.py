@@ -41,9 +41,3 @@ def write_frame(figure: Figure, frame: pd.DataFrame, path: Path) -> Path:
     with whole(path) as unfinished:
         frame.rename(columns=figure.headings).to_csv(unfinished, index=False, float_format="%.6g")
     return path
-
-
-def read_frame(figure: Figure, path: Path) -> pd.DataFrame:
-    """A frame written by `write_frame`."""
-    columns = {heading: column for column, heading in figure.headings.items()}
-    return pd.read_csv(path, keep_default_na=False, na_values=[""]).rename(columns=columns)

@@ -40,32 +40,38 @@ class PublishedError(WarpregError):
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One printed result.
-
-    ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
-    does not; ``numbers`` are those of a printed list.  ``kind`` is what it is about, one of `KINDS`.  ``bound`` states
-    that the number is printed as a maximum, a minimum or an approximation.  ``baseline`` and ``workloads`` are the
-    paper's.  ``null`` is the value expected without the effect, None if not stated.  ``quoted`` names whose finding the
-    paper repeats; such a result is not measured.
-    """
+    """One printed result."""
 
     id: str
     paper: str
     where: str
+    """The place in the paper."""
     what: str
+    """What is measured, in words."""
     kind: Kind | None = None
+    """What it is about, one of `KINDS`."""
     unit: str = ""
     value: float | None = None
+    """The number."""
     range: tuple[float, float] | None = None
+    """Its printed bounds (low, high)."""
     numbers: tuple[float, ...] | None = None
+    """Those of a printed list."""
     text: str | None = None
+    """A finding in words that either holds or does not."""
     bound: Bound | None = None
+    """The number is printed as a maximum, a minimum or an approximation."""
     baseline: str = ""
+    """The paper's."""
     workloads: str = ""
+    """The paper's."""
     note: str = ""
     null: Null | None = None
+    """The value expected without the effect, None if not stated."""
     null_note: str = ""
+    """Why the null has this value."""
     quoted: str = ""
+    """Whose finding the paper repeats; such a result is not measured."""
 
     @property
     def printed(self) -> float | str | list[float] | None:

@@ -142,7 +142,7 @@ class _Check:
     def _waited(self, pc: int, state: State, control: ControlCode) -> State:
         """Without what the instruction has waited for."""
         instruction = self.timed[pc].instruction
-        if instruction.opcode == "DEPBAR" and control.stall < DEPBAR_STALL:
+        if instruction.traits.awaits_counter and control.stall < DEPBAR_STALL:
             self.found.add(Unsafe(pc, pc, SHORT_DEPBAR, "", control.stall, DEPBAR_STALL))
         waits = waits_of(instruction, control)
         if not waits:

@@ -58,7 +58,7 @@ def machine_opcode(instruction: Instruction) -> str:
 def _memory(instruction: Instruction, latency: Latency) -> str:
     if latency is Latency.CONSTANT:
         return "LDC"
-    if instruction.opcode == "ld" and latency is Latency.SHARED:
+    if instruction.traits.loads and latency is Latency.SHARED:
         return "LDS"
     return "LD"
 

@@ -99,7 +99,7 @@ def waits_of(instruction: Instruction, control: ControlCode) -> dict[int, int]:
     """The counters that an instruction waits for, and the value that each must have at most: 0 by the wait mask; as
     ``DEPBAR.LE SB5, 0x2, {4,3}`` names them."""
     found = {number: 0 for number in range(COUNTERS) if control.waits >> number & 1}
-    if instruction.opcode == "DEPBAR":
+    if instruction.traits.awaits_counter:
         counter, count, more = instruction.sources
         found[_counter(counter)] = count.value if isinstance(count, Immediate) else 0
         if isinstance(more, Special):

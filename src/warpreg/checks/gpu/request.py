@@ -12,26 +12,29 @@ TARGET = re.compile(r"(?m)^(\s*\.target\s+)sm_(\d+)([af]?)")
 
 @dataclass(frozen=True, slots=True)
 class TextureObject:
-    """A texture or surface whose texels are in memory from ``address`` on, and the ``argument`` that takes its handle.
-
-    ``element`` is the name of a NumPy dtype; ``kind`` is a kind of `warpreg.simt.texture.arrays`.  A surface has no
-    ``addresses`` modes; its texels are copied back.  A texture that ``is_memory`` is linear memory instead of an array.
-    """
+    """A texture or surface."""
 
     argument: int
+    """The one that takes its handle."""
     address: int
+    """Where its texels are in memory."""
     kind: str
+    """A kind of `warpreg.simt.texture.arrays`."""
     width: int
     height: int
     depth: int
     layers: int
     channels: int
     element: str
+    """Name of a NumPy dtype."""
     is_normalized_read: bool = False
     addresses: tuple[str, ...] = ()
+    """Address modes; a surface has none, and its texels are copied back."""
     is_linear: bool = False
+    """Filtered between texels."""
     is_normalized: bool = False
     is_memory: bool = False
+    """Linear memory instead of an array."""
 
     @property
     def is_surface(self) -> bool:
@@ -40,13 +43,7 @@ class TextureObject:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A launch.
-
-    ``memory`` is the content of global memory from its base on.  ``arguments`` are the bytes of the parameters,
-    pointers into that memory among them.  ``variables`` are module variables as (name, offset in memory, bytes): the
-    driver has them elsewhere, so their contents are copied before and after the launch.  ``level`` is the optimization
-    level of the driver's compiler; at 0, it fuses no products with sums.
-    """
+    """A launch."""
 
     ptx: str
     kernel: str
@@ -54,12 +51,18 @@ class Request:
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[bytes, ...]
+    """The bytes of the parameters, pointers into ``memory`` among them."""
     memory: bytes
+    """The content of global memory from its base on."""
     variables: tuple[tuple[str, int, int], ...] = ()
+    """Module variables as (name, offset in memory, bytes): the driver has them elsewhere, so their contents are copied
+    before and after the launch.
+    """
     objects: tuple[TextureObject, ...] = ()
     is_cooperative: bool = False
     stack_bytes: int = 0
     level: int = 4
+    """Optimization level of the driver's compiler; at 0, it fuses no products with sums."""
 
 
 @dataclass(frozen=True, slots=True)

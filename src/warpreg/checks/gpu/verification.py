@@ -21,23 +21,29 @@ MOST_PROCESSES = 8
 
 @dataclass(frozen=True, slots=True)
 class KernelComparison:
-    """All launches of a kernel: compared elements, those that differ, and the first difference or error found.
-
-    ``unoptimized`` differ if the driver's compiler does not optimize.  ``gpu_registers`` per thread are those of
-    NVIDIA's compiler, ``registers`` those of ours.
-    """
+    """All launches of a kernel."""
 
     kernel: str
     launches: int
+    """Launches of the kernel."""
     compared: int
+    """Launches that were compared."""
     elements: int
+    """Compared elements."""
     differing: int
+    """Elements that differ."""
     unoptimized: int
+    """Elements that differ if the driver's compiler does not optimize."""
     absolute: float
+    """The largest difference."""
     relative: float
+    """The largest difference relative to the value."""
     gpu_registers: int
+    """Per thread, of NVIDIA's compiler."""
     registers: int
+    """Per thread, ours."""
     first: str
+    """The first difference or error found."""
 
 
 @dataclass(frozen=True, slots=True)

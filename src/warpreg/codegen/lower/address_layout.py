@@ -14,7 +14,6 @@ from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Parameter, Placement
 from warpreg.ir.module import Function, Variable
-from warpreg.ir.opcodes import texture
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Symbol
 from warpreg.ir.types import B32, TYPES, U64, Type
 
@@ -56,7 +55,7 @@ def pointer_parameters(instructions: Iterable[Instruction]) -> frozenset[str]:
     loaded: dict[str, str] = {}
     pointers: set[str] = set()
     for instruction in instructions:
-        if instruction.opcode == "ld" and "param" in instruction.modifiers:
+        if instruction.traits.loads and "param" in instruction.modifiers:
             target, address = instruction.operands[0], instruction.operands[1]
             if isinstance(target, Register) and isinstance(address, Address) and isinstance(address.base, Symbol):
                 loaded[target.name] = address.base.name
@@ -117,7 +116,7 @@ class Layout:
 
 def symbols_of(instruction: Instruction) -> Iterator[Symbol]:
     """Every symbol in an instruction's operands; a call has none, since its operands remain names."""
-    if instruction.opcode == "call":
+    if instruction.traits.is_call:
         return
     yield from _symbols(instruction.operands)
 
@@ -142,10 +141,10 @@ class SymbolResolver:
 
     def resolve(self, instruction: Instruction) -> tuple[Operand, ...]:
         """The instruction's operands without symbols of variables."""
-        if instruction.opcode == "call":
+        if instruction.traits.is_call:
             return instruction.operands
         kind = instruction.types[-1] if instruction.types else B32
-        if instruction.opcode in texture.OPCODE_NAMES:
+        if instruction.traits.is_texture:
             return tuple(self._handle(o) for o in instruction.operands)
         operands = tuple(self._operand(o, kind) for o in instruction.operands)
         for operand in operands:

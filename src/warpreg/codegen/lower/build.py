@@ -26,7 +26,6 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Function, Module
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.types import U32, U64
 
 
@@ -89,7 +88,7 @@ def _spelled_out(items: list[Item], flat: Flattened) -> list[Item]:
 
 
 def _is_texture(item: Item) -> TypeGuard[Instruction]:
-    return isinstance(item, Instruction) and item.opcode in OPCODE_NAMES
+    return isinstance(item, Instruction) and item.traits.is_texture
 
 
 def _entry(module: Module, name: str) -> Function:

@@ -28,9 +28,10 @@ class _Access:
 
     @staticmethod
     def read(instruction: Instruction) -> _Access | None:
-        if instruction.opcode not in ("ld", "st") or "param" not in instruction.modifiers or not instruction.types:
+        traits = instruction.traits
+        if not traits.accesses_elements or "param" not in instruction.modifiers or not instruction.types:
             return None
-        value, address = instruction.operands[:2] if instruction.opcode == "ld" else instruction.operands[1::-1]
+        value, address = instruction.operands[:2] if traits.loads else instruction.operands[1::-1]
         if not isinstance(address, Address) or not isinstance(address.base, Symbol):
             return None
         values = value.elements if isinstance(value, Vector) else (value,)
@@ -79,7 +80,9 @@ class CallParameters:
         access = _Access.read(instruction)
         if access and (access.name, access.offset) in self.slots:
             return tuple(self._moves(instruction, access))
-        spaced = instruction.opcode in ("ld", "st", "cvta") and "param" in instruction.modifiers
+        spaced = (
+            instruction.traits.accesses_elements or instruction.opcode == "cvta"
+        ) and "param" in instruction.modifiers
         if spaced and any(s.name in self.in_memory for s in symbols_of(instruction)):
             modifiers = tuple("local" if m == "param" else m for m in instruction.modifiers)
             return (replace(instruction, modifiers=modifiers),)
@@ -88,7 +91,7 @@ class CallParameters:
     def _moves(self, instruction: Instruction, access: _Access) -> Iterator[Instruction]:
         for value, (offset, _) in zip(access.values, access.places(), strict=True):
             slot = self.slots[access.name, offset]
-            if instruction.opcode == "st":
+            if instruction.traits.stores:
                 yield _convert(instruction, slot, value, access.type, narrow=True)
             elif isinstance(value, Register):
                 yield _convert(instruction, value, slot, access.type, narrow=False)

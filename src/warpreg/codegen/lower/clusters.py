@@ -16,7 +16,7 @@ BARRIER = 15
 def single_block(items: Iterable[Flat]) -> Iterator[Flat]:
     """Replace ``barrier.cluster.wait`` by ``bar.sync`` and remove ``arrive``, which every thread executes before."""
     for item in items:
-        if not (isinstance(item, Instruction) and item.opcode == "barrier" and item.modifiers[:1] == ("cluster",)):
+        if not (isinstance(item, Instruction) and item.traits.is_barrier and item.modifiers[:1] == ("cluster",)):
             yield item
         elif item.modifiers[1:2] == ("wait",):
             yield replace(item, opcode="bar", modifiers=("sync",), operands=(Immediate(BARRIER),))

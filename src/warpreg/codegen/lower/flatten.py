@@ -155,7 +155,7 @@ class _Flattener:
             self.result.tables[_label(scope, table.name)] = tuple(_label(scope, t) for t in table.targets)
 
     def _instruction(self, instruction: Instruction, scope: Scope) -> None:
-        if instruction.opcode == "call":
+        if instruction.traits.is_call:
             self._call(instruction, scope)
             return
         renamed = map_instruction(instruction, lambda operand: self._meaning(operand, scope))

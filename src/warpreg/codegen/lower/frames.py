@@ -94,7 +94,7 @@ class Frame:
 
     def resolved(self, instruction: Instruction, fresh: Fresh) -> Iterator[Instruction]:
         """The instruction with the frame's variables replaced by their addresses."""
-        if instruction.opcode == "call":
+        if instruction.traits.is_call:
             yield instruction
             return
         before: list[Instruction] = []

@@ -13,7 +13,6 @@ from functools import cached_property
 from warpreg.codegen.lower.calls import Call, agree
 from warpreg.ir.address_space import FUNCTION_BASE, FUNCTION_STRIDE
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS
 from warpreg.ir.module import (
     BranchTable,
     CallPrototype,
@@ -25,7 +24,7 @@ from warpreg.ir.module import (
     Scope,
     Statement,
 )
-from warpreg.ir.opcodes import tensor, traits
+from warpreg.ir.opcodes import tensor
 from warpreg.ir.operands import Address, Operand, Symbol
 
 Table = BranchTable | CallPrototype
@@ -140,7 +139,7 @@ class Functions:
     def _callees(self, function: Function) -> Iterator[str]:
         tables = dict(_tables(function.body or ()))
         for instruction in function.instructions():
-            call = Call.read(instruction) if instruction.opcode == "call" else None
+            call = Call.read(instruction) if instruction.traits.is_call else None
             if call and isinstance(call.target, str):
                 if call.target in self.by_name:
                     yield self.by_name[call.target].name
@@ -150,7 +149,8 @@ class Functions:
 
 def _synchronizes(instruction: Instruction) -> bool:
     """Whether threads of a warp, or of a thread block, must take part together."""
-    return instruction.opcode in BARRIERS | MATRIX or traits(instruction).is_warp_wide
+    traits = instruction.traits
+    return traits.is_barrier or traits.is_matrix or traits.is_warp_wide
 
 
 def _tables(statements: tuple[Statement, ...]) -> Iterator[tuple[str, Table]]:
@@ -172,7 +172,7 @@ def _initial_names(initializer: Initializer | None) -> Iterator[str]:
 
 
 def _taken_names(instruction: Instruction) -> Iterator[str]:
-    if instruction.opcode != "call":
+    if not instruction.traits.is_call:
         for operand in instruction.operands:
             symbol: Operand = operand.base if isinstance(operand, Address) else operand
             if isinstance(symbol, Symbol):

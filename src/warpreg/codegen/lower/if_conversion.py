@@ -21,16 +21,14 @@ from dataclasses import dataclass, field, replace
 from warpreg.analysis.liveness import liveness
 from warpreg.codegen.machine.side_effects import is_pure, reads_parameter
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Label, Operand, Register
 
 LIMIT = 7
 """The most instructions of an alternative, without those that are free in machine code; as in ptxas's output."""
-ENDS = BRANCHES | EXITS | STOPS
 SELECTED = frozenset({"b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"})
 ABSORBED = frozenset({"mul", "shl", "cvt"})
 """Opcodes that are merged into the sum that reads them: a multiply-add, a scaled or a widened address."""
-MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
 def predicated(kernel: Kernel, limit: int = LIMIT) -> Kernel:
@@ -49,17 +47,17 @@ class _Body:
     @property
     def branch(self) -> Instruction | None:
         last = self.instructions[-1] if self.instructions else None
-        return last if last and last.opcode in BRANCHES else None
+        return last if last and last.traits.is_branch else None
 
     @property
     def ends(self) -> bool:
         """Whether the last instruction is a branch, or one at which the warp may stop."""
-        return bool(self.instructions) and self.instructions[-1].opcode in ENDS
+        return bool(self.instructions) and self.instructions[-1].traits.ends_block
 
     def straight(self) -> list[Instruction] | None:
         """The instructions without a final unconditional branch; None for a block that ends with another branch."""
         branch = self.branch
-        if branch and branch.opcode == "bra" and branch.guard is None:
+        if branch and branch.traits.is_direct and branch.guard is None:
             return self.instructions[:-1]
         return None if self.ends or len(self.successors) != 1 else self.instructions
 
@@ -90,7 +88,7 @@ class _Predication:
         """If-convert the branch of a block if its alternatives are short enough."""
         body = self.bodies[index]
         branch = body.branch
-        if branch is None or branch.guard is None or branch.opcode != "bra" or len(set(body.successors)) != 2:
+        if branch is None or branch.guard is None or not branch.traits.is_direct or len(set(body.successors)) != 2:
             return False
         taken, fall = body.successors
         arms = [(i, g) for i, g in ((taken, branch.guard), (fall, _negated(branch.guard))) if self._is_arm(i, index)]
@@ -161,7 +159,7 @@ class _Predication:
 
 
 def _is_convertible(instruction: Instruction) -> bool:
-    return instruction.guard is None and (is_pure(instruction) or instruction.opcode in MEMORY)
+    return instruction.guard is None and (is_pure(instruction) or instruction.traits.accesses_elements)
 
 
 def _length(code: list[Instruction]) -> int:

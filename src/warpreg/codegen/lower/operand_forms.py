@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS
 from warpreg.ir.opcodes import flattened, is_known, resolve
 from warpreg.ir.operands import Address, Immediate, Label, Not, Operand, Part, Register, Sink, Symbol
 from warpreg.ir.types import PRED, Type
@@ -25,7 +24,7 @@ def check_forms(instructions: Iterable[Instruction]) -> None:
     Opcodes without rows and calls pass; they are rejected where they would be executed.
     """
     for instruction in instructions:
-        if is_known(instruction.opcode) and instruction.opcode != "call":
+        if is_known(instruction.opcode) and not instruction.traits.is_call:
             for problem in _problems(instruction):
                 raise UnsupportedError(f"'{instruction}'", instruction.location, problem)
 
@@ -42,7 +41,7 @@ def _problems(instruction: Instruction) -> Iterator[str]:
             yield f"cannot write '{operand}'"
         elif not _fits(operand, slot):
             yield f"has '{operand}' where a {slot} is written"
-    number = sources[0] if sources and instruction.opcode in BARRIERS and "warp" not in instruction.modifiers else None
+    number = sources[0] if sources and instruction.traits.is_barrier and "warp" not in instruction.modifiers else None
     if isinstance(number, Immediate) and not 0 <= number.value < _BARRIERS:
         yield f"names a barrier beyond {_BARRIERS}"
     labels = row.types.endswith("...")

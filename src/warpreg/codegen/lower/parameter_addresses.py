@@ -22,7 +22,7 @@ def needs_copy(instructions: Iterable[Instruction], parameters: Iterable[str]) -
     """Whether an instruction takes the address of a parameter, or accesses the parameter space through a register."""
     names = {*parameters, PARAMETER_COPY}
     for instruction in instructions:
-        if instruction.opcode != "call" and any(
+        if not instruction.traits.is_call and any(
             isinstance(o, Symbol) and o.name in names for o in instruction.operands
         ):
             return True
@@ -40,7 +40,7 @@ def through_addresses(instruction: Instruction, size: int, unique: Callable[[str
         yield replace(plain, opcode="sub", modifiers=("s64",), operands=(distance, address, Symbol(PARAMETER_COPY)))
         operands = (target, distance, Immediate(size))
         yield replace(instruction, opcode="setp", modifiers=("lt", "u64"), operands=operands)
-    elif instruction.opcode == "ld" and isinstance(_base(instruction), Register):
+    elif instruction.traits.loads and isinstance(_base(instruction), Register):
         modifiers = tuple("const" if m in SPACES else m for m in instruction.modifiers)
         yield replace(instruction, modifiers=modifiers)
     else:

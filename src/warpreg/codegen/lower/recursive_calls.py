@@ -98,7 +98,7 @@ class Linker:
         return found
 
     def _target(self, item: Item) -> Routine | None:
-        if isinstance(item, Instruction) and item.opcode == "call" and isinstance(item.operands[0], Label):
+        if isinstance(item, Instruction) and item.traits.is_call and isinstance(item.operands[0], Label):
             return self.routines.get(item.operands[0].name)
         return None
 

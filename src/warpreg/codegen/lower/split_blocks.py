@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block
+from warpreg.ir.kernel import Block
 from warpreg.ir.module import LabelStatement
 from warpreg.ir.operands import Label, Operand, Symbol
 
-ENDS = STOPS | BRANCHES | EXITS
 Item = Instruction | LabelStatement
 
 
@@ -37,7 +36,7 @@ class Node:
     @property
     def branch(self) -> Instruction | None:
         last = self.instructions[-1] if self.instructions else None
-        return last if last and last.opcode in BRANCHES else None
+        return last if last and last.traits.is_branch else None
 
     @property
     def only_jumps(self) -> bool:
@@ -58,7 +57,7 @@ def tidied(nodes: list[Node]) -> tuple[Block, ...]:
 def _unguard_tables(items: Iterable[Item]) -> Iterable[Item]:
     """A guarded ``brx.idx`` becomes a branch around an unguarded one."""
     for i, item in enumerate(items):
-        if isinstance(item, Instruction) and item.opcode == "brx" and item.guard:
+        if isinstance(item, Instruction) and item.traits.is_indirect and item.guard:
             skip = f"$skip{i}"
             opposite = Guard(item.guard.register, not item.guard.negated)
             yield replace(item, opcode="bra", modifiers=(), operands=(Label(skip),), guard=opposite)
@@ -81,7 +80,7 @@ def _split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list
             nodes[-1].label = nodes[-1].label or item.name
         else:
             nodes[-1].instructions.append(item)
-            if item.opcode in ENDS:
+            if item.traits.ends_block:
                 nodes.append(Node(""))
     nodes[-1].instructions.append(Instruction("ret", (), ()))
     for i, node in enumerate(nodes):
@@ -90,7 +89,7 @@ def _split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list
 
 
 def _targets(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> set[str]:
-    branches = (i for i in items if isinstance(i, Instruction) and i.opcode in BRANCHES)
+    branches = (i for i in items if isinstance(i, Instruction) and i.traits.is_branch)
     names = {_name(operand) for branch in branches for operand in branch.operands}
     return names | {target for name in names for target in tables.get(name, ())}
 
@@ -101,14 +100,14 @@ def _name(operand: Operand) -> str:
 
 def _connect(node: Node, index: int, places: Mapping[str, int], tables: Mapping[str, tuple[str, ...]]) -> None:
     last = node.instructions[-1]
-    if last.opcode in BRANCHES:
+    if last.traits.is_branch:
         name = next(filter(None, map(_name, last.operands)), "")
-        names = tables.get(name, (name,)) if last.opcode == "brx" else (name,)
+        names = tables.get(name, (name,)) if last.traits.is_indirect else (name,)
         unknown = [n for n in names if n not in places]
         if unknown:
             raise UnsupportedError(f"'{last}'", last.location, f"goes to '{unknown[0]}', which is no label here")
         node.taken = tuple(places[n] for n in names)
-    ends = last.opcode in BRANCHES | EXITS and last.guard is None
+    ends = (last.traits.is_branch or last.traits.is_exit) and last.guard is None
     node.next = None if ends else index + 1
 
 
@@ -134,7 +133,7 @@ def _final_target(nodes: list[Node], target: int) -> int:
 
 def _invert_around_jump(nodes: list[Node], node: Node, index: int) -> None:
     branch = node.branch
-    if branch is None or branch.opcode != "bra" or node.next is None or branch.guard is None:
+    if branch is None or not branch.traits.is_direct or node.next is None or branch.guard is None:
         return
     jump = nodes[node.next]
     if jump.only_jumps and node.taken == (index + 2,):
@@ -144,7 +143,7 @@ def _invert_around_jump(nodes: list[Node], node: Node, index: int) -> None:
 
 def _absorb_jump(nodes: list[Node], node: Node) -> None:
     """Copy the branch of a block that only branches into the block that falls through to it."""
-    if node.next is not None and node.instructions[-1].opcode not in ENDS and nodes[node.next].only_jumps:
+    if node.next is not None and not node.instructions[-1].traits.ends_block and nodes[node.next].only_jumps:
         node.instructions.append(nodes[node.next].instructions[0])
         node.taken, node.next = nodes[node.next].taken, None
 
@@ -166,7 +165,7 @@ def _drop_needless_branches(nodes: list[Node]) -> None:
     for i in reversed(range(len(nodes))):
         node = nodes[i]
         branch = node.branch
-        if branch and branch.opcode == "bra" and len(node.instructions) > 1 and set(node.successors) == {following}:
+        if branch and branch.traits.is_direct and len(node.instructions) > 1 and set(node.successors) == {following}:
             node.instructions.pop()
             node.taken, node.next = (), following
         following = i if node.instructions else following
@@ -176,7 +175,7 @@ def _merge_chains(nodes: list[Node]) -> None:
     """Merge a block with its only predecessor if that falls through to it."""
     predecessors = Counter(s for node in nodes for s in set(node.successors))
     for node in nodes:
-        while node.instructions and node.instructions[-1].opcode not in ENDS and node.next is not None:
+        while node.instructions and not node.instructions[-1].traits.ends_block and node.next is not None:
             follower = nodes[node.next]
             if predecessors[node.next] != 1 or follower is nodes[0]:
                 break
@@ -192,7 +191,7 @@ def _number(nodes: list[Node]) -> tuple[Block, ...]:
     for i, n in index.items():
         node = nodes[i]
         instructions = tuple(node.instructions)
-        if node.branch and node.branch.opcode == "bra":
+        if node.branch and node.branch.traits.is_direct:
             instructions = (*instructions[:-1], _retarget(node.branch, labels[node.taken[0]]))
         blocks.append(Block(n, labels[i], instructions, tuple(index[s] for s in node.successors)))
     return tuple(blocks)

@@ -12,15 +12,11 @@ from collections.abc import Iterator
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes import flattened, signature, traits
+from warpreg.ir.opcodes import flattened, signature
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Not, Operand, Register, Special, Vector
 from warpreg.ir.types import B32, Type
 
 LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32"), ("lo", "s64"), ("lo", "u64")})
-STORING = frozenset({"st", "atom", "red"})
-ADDRESSING = STORING | {"ld", "ldu", "prefetch", "wmma", "ldmatrix", "stmatrix", "cp", "mbarrier"}
-FROM_REGISTERS = STORING | {"mma", "wmma", "stmatrix"}
-"""Opcodes whose brace lists are consecutive machine registers."""
 BANK_SPECIALS = frozenset(f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz")
 """Special registers that the machine stores in a constant bank."""
 
@@ -93,11 +89,11 @@ def fits(operand: Operand, slot: Type) -> bool:
 
 def must_be_registers(instruction: Instruction) -> Iterator[int]:
     """Positions of source operands that hold a constant but must be registers."""
-    if instruction.opcode in STORING:
+    if instruction.traits.stores:
         for position, operand in enumerate(instruction.sources):
             if is_charged(operand):
                 yield position
-    elif traits(instruction).takes_constant:
+    elif instruction.traits.takes_constant:
         shift = shift_position(instruction)
         positions = [i for i, o in enumerate(instruction.sources) if is_charged(o) and i != shift]
         banked = [i for i in positions if not isinstance(instruction.sources[i], Immediate)]
@@ -107,10 +103,15 @@ def must_be_registers(instruction: Instruction) -> Iterator[int]:
 
 def base_needs_register(instruction: Instruction, operand: Operand) -> bool:
     """Whether an address is that of a module variable outside constant memory, which must be in a register."""
-    if instruction.opcode not in ADDRESSING or not isinstance(operand, Address):
+    if not instruction.traits.takes_address or not isinstance(operand, Address):
         return False
     banked = isinstance(operand.base, ConstantBank)
     return banked and not {"const", "param"}.intersection(instruction.modifiers)
+
+
+def brace_lists_are_registers(instruction: Instruction) -> bool:
+    """Whether its brace lists are consecutive machine registers: stored elements, and parts of matrices."""
+    return instruction.traits.stores or instruction.traits.is_matrix
 
 
 def is_register(operand: Operand) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from warpreg.codegen.machine.legality import BANK_SPECIALS
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes import reads_carry, traits, writes_carry
 from warpreg.ir.operands import Special
 
 UNSTEADY = ("%clock", "%globaltimer", "%pm", "%smid", "%warpid", "%nsmid", "%envreg")
@@ -15,13 +14,12 @@ FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for a
 
 def is_pure(instruction: Instruction) -> bool:
     """Whether executing it speculatively, or once instead of twice, has no visible effect."""
-    if not traits(instruction).is_pure:
+    traits = instruction.traits
+    if not traits.is_pure or traits.reads_carry or traits.writes_carry:
         return False
-    if any(isinstance(o, Special) and o.name.startswith(UNSTEADY) for o in instruction.sources):
-        return False
-    return not (reads_carry(instruction) or writes_carry(instruction))
+    return not any(isinstance(o, Special) and o.name.startswith(UNSTEADY) for o in instruction.sources)
 
 
 def reads_parameter(instruction: Instruction) -> bool:
     """Whether it loads a kernel parameter, which is a word of a constant bank."""
-    return instruction.opcode == "ld" and "param" in instruction.modifiers
+    return instruction.traits.loads and "param" in instruction.modifiers

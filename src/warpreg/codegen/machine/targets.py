@@ -23,30 +23,31 @@ from warpreg.ir.errors import UnknownNameError
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``reserved`` are registers that hold no values; ``beyond`` is added to the highest register number used plus one
-    to give the demand; ``uniform_registers`` is the size of the uniform register file, 0 without one.
-
-    ``calling`` is the least demand of a kernel that calls a service such as ``vprintf``.
-
-    ``unhurried`` is the number of live words up to which the scheduler optimizes for speed only: the SM can still hold
-    all its warps.  ``banks`` are those of the register file, 0 to ignore them: registers that are read together are
-    spread over them as long as occupancy does not drop.  ``unrolls``: loops are unrolled as `ptxas` does.
-    ``uniform_addresses``: addresses of global memory can add a uniform pair.
-    ``predicates``: live predicates up to which the scheduler does not consider them, 0 to never consider them.
-    ``cycles`` is the latency model.
-    """
+    """A GPU target, as far as the compiler knows one."""
 
     name: str
     reserved: tuple[int, ...] = ()
+    """Registers that hold no values."""
     beyond: int = 0
+    """What is added to the highest register number used plus one to give the demand."""
     uniform_registers: int = 0
+    """Size of the uniform register file, 0 without one."""
     calling: int = 0
+    """The least demand of a kernel that calls a service such as ``vprintf``."""
     unhurried: int = 32
+    """Live words up to which the scheduler optimizes for speed only: the SM can still hold all its warps."""
     banks: int = 0
+    """Banks of the register file, 0 to ignore them.  Registers that are read together are spread over them as long as
+    occupancy does not drop.
+    """
     unrolls: bool = False
+    """Loops are unrolled as `ptxas` does."""
     uniform_addresses: bool = False
+    """Addresses of global memory can add a uniform pair."""
     predicates: int = 0
+    """Live predicates up to which the scheduler does not consider them, 0 to never consider them."""
     cycles: Cycles = field(default=DEFAULT, compare=False)
+    """The latency model."""
 
 
 PLAIN = Target("plain")

@@ -15,10 +15,9 @@ from warpreg.analysis.definitions import single_definitions
 from warpreg.codegen.machine.legality import is_charged, is_constant
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import Unit, classify, traits
+from warpreg.ir.opcodes import Unit, classify
 from warpreg.ir.operands import Address, ConstantBank, Operand, Register, Special
 
-COMPUTING = frozenset({"mov", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "neg", "shl", "shr", "lop3"})
 BLOCK_INDICES = frozenset(f"%ctaid.{axis}" for axis in "xyz")
 WORD = 32
 
@@ -53,7 +52,7 @@ def uniform_values(kernel: Kernel) -> frozenset[str]:
 
 def _computes(instruction: Instruction) -> bool:
     """Whether the uniform datapath supports the instruction, given its opcode and constants."""
-    if instruction.opcode not in COMPUTING or {"hi", "wide", "cc", "sat"} & set(instruction.modifiers):
+    if not instruction.traits.is_uniform or "hi" in instruction.modifiers:
         return False
     if not instruction.types or any(t.bits != WORD or t.is_float for t in instruction.types):
         return False
@@ -88,7 +87,7 @@ def _takes(reader: Instruction, name: str, found: dict[str, Instruction]) -> boo
         return added == sum(r.name == name for r in reader.used)
     if any(r.name in found for r in reader.defined):
         return True
-    if not traits(reader).takes_constant or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
+    if not reader.traits.takes_constant or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
         return False
     uniform = {o.name for o in reader.sources if isinstance(o, Register) and o.name in found}
     return len(uniform) + sum(map(is_charged, reader.sources)) == 1

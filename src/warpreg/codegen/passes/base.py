@@ -96,6 +96,13 @@ class Tracker:
         """The unguarded single definition of a register operand."""
         return self.definitions.get(operand.name) if isinstance(operand, Register) else None
 
+    def own(self, operand: Operand) -> Definition | None:
+        """The definition in this block of a register that one operand reads, and that can be merged into its reader."""
+        found = self.definition(operand)
+        if found is None or found.block != self._block or not isinstance(operand, Register):
+            return None
+        return found if self.single.reads[operand.name] == 1 else None
+
     def holds(self, operand: Operand, since: Definition) -> bool:
         """Whether ``operand`` still has the value that it had at ``since``."""
         if not isinstance(operand, Register) or operand.name in self.single:

@@ -17,7 +17,6 @@ from warpreg.analysis.loops import loops
 from warpreg.codegen.machine.operand_rewriting import map_operand
 from warpreg.codegen.machine.side_effects import is_pure
 from warpreg.codegen.passes.base import with_blocks
-from warpreg.codegen.passes.fold_constants import COMMUTATIVE
 from warpreg.ir.instruction import Guard, Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Operand, Register
@@ -100,7 +99,7 @@ class _Sharing:
 
 def _key(instruction: Instruction) -> Hashable:
     sources = instruction.sources
-    if instruction.opcode in COMMUTATIVE and len(sources) >= 2:
+    if instruction.traits.commutes and len(sources) >= 2:
         sources = (*sorted(sources[:2], key=str), *sources[2:])
     return instruction.opcode, instruction.modifiers, sources
 

@@ -23,7 +23,7 @@ from warpreg.codegen.passes.reuse import reused_sources
 from warpreg.ir.control_code import COUNTERS, ControlCode
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Guard
-from warpreg.ir.kernel import BRANCHES, EXITS, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
 
 BRANCH_STALL = 5
@@ -228,9 +228,9 @@ def _conflict(late: _Late, one: Timed) -> bool:
 
 
 def _least_stall(one: Timed) -> int:
-    if one.instruction.opcode == "DEPBAR":
+    if one.instruction.traits.awaits_counter:
         return DEPBAR_STALL
-    return BRANCH_STALL if one.instruction.opcode in BRANCHES | EXITS else 1
+    return BRANCH_STALL if (one.instruction.traits.is_branch or one.instruction.traits.is_exit) else 1
 
 
 def _mask(late: Sequence[_Late]) -> int:

@@ -9,14 +9,10 @@ from warpreg.codegen.machine.textures import without_dead_results
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import traits, writes_carry
+from warpreg.ir.opcodes import is_allowed
 
-FETCHES = frozenset({"tex", "tld4"})
-LOADS = frozenset({"ld", "ldu"})
-ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio"})
-ACQUIRING = frozenset({"acquire", "acq_rel"})
-"""Memory orders that only an atomic operation with a result supports."""
-REDUCIBLE = frozenset({"add", "min", "max", "and", "or", "xor", "inc", "dec"})
+REDUCTION = "red"
+"""An atomic operation without a result."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class EliminateDeadCode:
             for register in instruction.defined:
                 makers[register.name].append(pc)
         needed: set[str] = set()
-        kept = [not _is_removable(i) for i in instructions]
+        kept = [not i.traits.is_removable for i in instructions]
         work = [pc for pc, keep in enumerate(kept) if keep]
         while work:
             for register in instructions[work.pop()].used:
@@ -48,19 +44,13 @@ class EliminateDeadCode:
         return with_blocks(kernel, bodies)
 
 
-def _is_removable(instruction: Instruction) -> bool:
-    if instruction.opcode in LOADS:
-        return not ORDERED.intersection(instruction.modifiers)
-    return traits(instruction).is_removable and not writes_carry(instruction)
-
-
 def _without_result(instruction: Instruction, needed: set[str]) -> Instruction:
-    if instruction.opcode in FETCHES:
+    """A fetch of the channels that something reads; an atomic operation as a reduction, where PTX has it in that memory
+    order."""
+    if instruction.traits.fetches_channels:
         return without_dead_results(instruction, needed)
-    if instruction.opcode != "atom" or not REDUCIBLE.intersection(instruction.modifiers):
-        return instruction
-    if ACQUIRING.intersection(instruction.modifiers):
+    if not instruction.traits.returns_old or not is_allowed(REDUCTION, instruction.modifiers):
         return instruction
     if any(register.name in needed for register in instruction.defined):
         return instruction
-    return replace(instruction, opcode="red", operands=instruction.operands[1:])
+    return replace(instruction, opcode=REDUCTION, operands=instruction.operands[1:])

@@ -40,7 +40,7 @@ class _ConstantLoads:
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
         self.tracker.add(instruction)
-        if instruction.opcode != "ld" or "const" not in instruction.modifiers:
+        if not instruction.traits.loads or "const" not in instruction.modifiers:
             return (instruction,)
         target, address = instruction.operands[:2]
         targets = target.elements if isinstance(target, Vector) else (target,)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from warpreg.analysis.definitions import SingleDefinitions, single_definitions
 from warpreg.codegen.lower.address_layout import VARIABLE_BANK
 from warpreg.codegen.machine.legality import (
-    STORING,
     charged,
     fits,
     is_charged,
@@ -21,12 +20,9 @@ from warpreg.codegen.passes.base import rewrite
 from warpreg.codegen.passes.copy_propagation import as_move
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import traits
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import TYPES, U32, Type
 
-COMMUTATIVE = frozenset({"add", "mul", "mad", "fma", "min", "max", "and", "or", "xor"})
 INTEGER_MODIFIERS = frozenset({"lo", "wide", *(t for t in TYPES if TYPES[t].is_integer and TYPES[t].lanes == 1)})
 
 
@@ -53,13 +49,13 @@ class _Constants:
         instruction = as_move(instruction)
         if instruction.opcode == "mov":
             result = self._substitute_move(instruction)
-        elif traits(instruction).takes_constant:
+        elif instruction.traits.takes_constant:
             result = self._fold(instruction)
         elif instruction.opcode == "shfl":
             return (self._substitute_lanes(instruction),)
-        elif instruction.opcode in STORING:
+        elif instruction.traits.stores:
             result = self._substitute_zero(instruction)
-        elif instruction.opcode in OPCODE_NAMES:
+        elif instruction.traits.is_texture:
             return (with_handles(instruction, self._value),)
         else:
             return (instruction,)
@@ -134,7 +130,7 @@ def _with_sources(instruction: Instruction, sources: tuple[Operand, ...]) -> Ins
 
 
 def _constants_last(instruction: Instruction) -> Instruction:
-    if instruction.opcode in COMMUTATIVE and len(instruction.sources) >= 2:
+    if instruction.traits.commutes and len(instruction.sources) >= 2:
         first, second, *rest = instruction.sources
         if is_constant(first) and not is_constant(second):
             return _with_sources(instruction, (second, first, *rest))

@@ -30,7 +30,7 @@ def _folded(instructions: Iterable[Instruction]) -> Iterable[Instruction]:
 
 
 def _moves(instruction: Instruction) -> Iterable[Instruction]:
-    if instruction.opcode != "ld" or "param" not in instruction.modifiers:
+    if not instruction.traits.loads or "param" not in instruction.modifiers:
         return (instruction,)
     target, address = instruction.operands[:2]
     if not isinstance(address, Address) or not isinstance(address.base, ConstantBank):

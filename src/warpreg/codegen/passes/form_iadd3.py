@@ -10,7 +10,7 @@ from warpreg.codegen.machine.legality import is_charged
 from warpreg.codegen.passes.base import Tracker, rewrite
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Operand, Register
+from warpreg.ir.operands import Operand
 
 SUMS = frozenset({("s32",), ("u32",)})
 
@@ -26,11 +26,7 @@ class FormSums:
 class _Sums:
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
-        self.block = 0
-
-    def enter(self, block: int) -> None:
-        self.block = block
-        self.tracker.enter(block)
+        self.enter = tracker.enter
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
         if _is_sum(instruction):
@@ -49,13 +45,11 @@ class _Sums:
 
     def _partial(self, operand: Operand) -> tuple[Operand, ...] | None:
         """The terms of a sum with no other reader, if their values are unchanged."""
-        definition = self.tracker.definition(operand)
-        if definition is None or definition.block != self.block or not isinstance(operand, Register):
+        definition = self.tracker.own(operand)
+        if definition is None or not _is_sum(definition.instruction):
             return None
-        inner = definition.instruction
-        if not _is_sum(inner) or self.tracker.single.reads[operand.name] != 1:
-            return None
-        return inner.sources if all(self.tracker.holds(o, definition) for o in inner.sources) else None
+        sources = definition.instruction.sources
+        return sources if all(self.tracker.holds(o, definition) for o in sources) else None
 
 
 def _is_sum(instruction: Instruction) -> bool:

@@ -15,7 +15,7 @@ from warpreg.codegen.machine.legality import is_charged
 from warpreg.codegen.passes.base import Tracker, rewrite
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Immediate, Operand, Register
+from warpreg.ir.operands import Immediate, Operand
 
 COLUMNS = (0xF0, 0xCC, 0xAA)
 """The tables of the first, second and third source alone."""
@@ -44,11 +44,7 @@ class _Function:
 class _Logic:
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
-        self.block = 0
-
-    def enter(self, block: int) -> None:
-        self.block = block
-        self.tracker.enter(block)
+        self.enter = tracker.enter
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
         function = _function(instruction)
@@ -79,11 +75,9 @@ class _Logic:
 
     def _inner(self, leaf: Operand) -> _Function | None:
         """The function that computes a leaf, if it is in the same block and has no other reader."""
-        definition = self.tracker.definition(leaf)
-        if definition is None or definition.block != self.block or not isinstance(leaf, Register):
-            return None
-        function = _function(definition.instruction)
-        if function is None or self.tracker.single.reads[leaf.name] != 1:
+        definition = self.tracker.own(leaf)
+        function = None if definition is None else _function(definition.instruction)
+        if definition is None or function is None:
             return None
         return function if all(self.tracker.holds(o, definition) for o in function.leaves) else None
 

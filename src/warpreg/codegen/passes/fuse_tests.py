@@ -28,11 +28,7 @@ class FuseTests:
 class _Tests:
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
-        self.block = 0
-
-    def enter(self, block: int) -> None:
-        self.block = block
-        self.tracker.enter(block)
+        self.enter = tracker.enter
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
         if instruction.opcode in OPERATORS and instruction.modifiers == ("pred",) and instruction.guard is None:
@@ -58,11 +54,10 @@ class _Tests:
 
     def _comparison(self, predicate: Operand) -> Definition | None:
         """The comparison that only this instruction reads, if it can be moved here within the block."""
-        definition = self.tracker.definition(predicate)
-        if definition is None or not isinstance(predicate, Register) or definition.block != self.block:
+        definition = self.tracker.own(predicate)
+        if definition is None:
             return None
         compare = definition.instruction
         plain = compare.opcode == "setp" and len(compare.sources) == 2 and isinstance(compare.operands[0], Register)
-        alone = self.tracker.single.reads[predicate.name] == 1
-        holds = plain and alone and all(self.tracker.holds(o, definition) for o in compare.sources)
+        holds = plain and all(self.tracker.holds(o, definition) for o in compare.sources)
         return definition if holds else None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.loops import loops
 from warpreg.codegen.machine.legality import (
-    FROM_REGISTERS,
     base_needs_register,
+    brace_lists_are_registers,
     element_types,
     must_be_registers,
     source_types,
@@ -22,7 +22,6 @@ from warpreg.codegen.passes.base import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import signature
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Vector
 from warpreg.ir.types import TYPES, Type
 
@@ -55,7 +54,7 @@ class _Legalization:
     late: dict[int, list[Instruction]] = field(default_factory=lambda: defaultdict(list))
 
     def instruction(self, instruction: Instruction, block: int) -> Instruction:
-        if instruction.opcode in OPCODE_NAMES:
+        if instruction.traits.is_texture:
             return self._texture(instruction, block)
         sources = list(instruction.sources)
         wrong = list(must_be_registers(instruction))
@@ -67,7 +66,7 @@ class _Legalization:
         for position, operand in enumerate(sources):
             if isinstance(operand, Address) and base_needs_register(instruction, operand):
                 sources[position] = Address(self._base(operand, block, instruction), operand.offset)
-            elif isinstance(operand, Vector) and instruction.opcode in FROM_REGISTERS and _has_constant(operand):
+            elif isinstance(operand, Vector) and brace_lists_are_registers(instruction) and _has_constant(operand):
                 sources[position] = self._vector(operand, element_types(instruction, position), block, instruction)
         if tuple(sources) == instruction.sources:
             return instruction
@@ -87,7 +86,7 @@ class _Legalization:
             constant = isinstance(operand, (Immediate, ConstantBank)) and not is_handle
             return self._register(bits_of(operand, kind), kind, block, instruction) if constant else operand
 
-        if instruction.opcode in ("txq", "suq"):
+        if not instruction.traits.accesses_memory:
             return instruction
         sources = tuple(legal(o) for o in instruction.sources)
         return replace(instruction, operands=(*instruction.results, *sources))

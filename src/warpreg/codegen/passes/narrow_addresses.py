@@ -39,7 +39,6 @@ LOW_WORDS: dict[Form, Form] = {
 """Opcode and modifiers of instructions whose low result word depends only on low words, with the narrow form."""
 TRUNCATIONS = frozenset({(to, taken) for to in ("u32", "s32") for taken in ("u64", "s64")})
 SHIFT_LIMIT = 31
-BASED = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch"})
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,15 @@ def _narrowed(kernel: Kernel) -> frozenset[str]:
 
 def _bases(instruction: Instruction) -> Iterator[Register]:
     """The 64-bit base registers of an access."""
-    for operand in instruction.operands if instruction.opcode in BASED else ():
+    for operand in instruction.operands if _takes_narrow(instruction) else ():
         if isinstance(operand, Address) and isinstance(operand.base, Register) and operand.base.type.bits == 64:
             yield operand.base
+
+
+def _takes_narrow(instruction: Instruction) -> bool:
+    """Whether it takes an address of 32 bits: an access of elements, or a hint to the caches."""
+    traits = instruction.traits
+    return traits.accesses_elements or (traits.is_idle and traits.takes_address)
 
 
 def _has_narrow_form(instruction: Instruction) -> bool:
@@ -108,7 +113,7 @@ def _needs_low_word(instruction: Instruction, name: str, names: set[str]) -> boo
         if instruction.opcode == "cvt" and instruction.modifiers in TRUNCATIONS:
             return True
         return _has_narrow_form(instruction) and all(r.name in names for r in instruction.defined)
-    return instruction.opcode in BASED
+    return _takes_narrow(instruction)
 
 
 @dataclass

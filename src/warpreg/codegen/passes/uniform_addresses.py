@@ -18,7 +18,6 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import B64
 
-ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
 SUMS = frozenset({("s64",), ("u64",)})
 
 
@@ -98,7 +97,7 @@ class _Addresses:
 
 
 def _is_global(instruction: Instruction) -> bool:
-    return instruction.opcode in ACCESSES and "global" in instruction.modifiers
+    return instruction.traits.accesses_elements and "global" in instruction.modifiers
 
 
 def _sum(instruction: Instruction) -> tuple[Register | Immediate, ConstantBank | None]:

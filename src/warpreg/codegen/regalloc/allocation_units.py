@@ -14,15 +14,9 @@ from warpreg.analysis.loops import loops
 from warpreg.codegen.regalloc.live_ranges import Range, live_ranges
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 
 MAX_WORDS = 8
-MEMORY = frozenset({"ld", "st", "ldu", "red", "atom"})
-FETCHES = frozenset({"tex", "tld4"})
-"""Instructions that read coordinates and write the requested channels in pairs of registers."""
-
-GROUPING = MEMORY | OPCODE_NAMES
 
 
 @dataclass(eq=False, slots=True)
@@ -114,17 +108,23 @@ def register_units(kernel: Kernel, uniform: frozenset[str] = frozenset()) -> Uni
     cells = accesses(kernel).cells
     for instruction in kernel.instructions():
         for group in vector_groups(instruction):
-            for elements in _pairs(group) if instruction.opcode in FETCHES else (group,):
+            for elements in _pairs(group) if instruction.traits.fetches_channels else (group,):
                 _group(units, elements, cells)
     _coalesce(kernel, units)
     return units
 
 
+def is_grouping(instruction: Instruction) -> bool:
+    """Whether its brace lists are in consecutive registers: elements of memory, coordinates and channels."""
+    return instruction.traits.accesses_elements or instruction.traits.is_texture
+
+
 def vector_groups(instruction: Instruction) -> Iterator[tuple[Operand, ...]]:
     """The brace lists of a memory or texture instruction whose elements are whole registers."""
-    if instruction.opcode in GROUPING:
+    if is_grouping(instruction):
+        in_memory = instruction.traits.accesses_elements
         for vector in vectors(instruction.operands):
-            if element_words(vector.elements) and (instruction.opcode in MEMORY or _registers(vector) > 1):
+            if element_words(vector.elements) and (in_memory or _registers(vector) > 1):
                 yield vector.elements
 
 

@@ -22,7 +22,7 @@ from warpreg.codegen.regalloc.spill import spill_predicates, spill_registers
 from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import SERVICES, STOPS, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Not, Operand, Register, Vector
 from warpreg.ir.types import PRED, TYPES
 
@@ -76,7 +76,7 @@ class AllocateRegisters:
 
     def _least_demand(self, kernel: Kernel) -> int:
         """The target's minimum for a kernel that calls a service of the host."""
-        return self.target.calling if any(i.opcode in SERVICES for i in kernel.instructions()) else 0
+        return self.target.calling if any(i.traits.is_service for i in kernel.instructions()) else 0
 
     def allocate(self, kernel: Kernel) -> Allocated:
         """Spill until everything fits; the assignment is by name, so that it can be checked separately."""
@@ -152,7 +152,7 @@ class AllocateRegisters:
 def _results_of_stops(kernel: Kernel) -> set[str]:
     """Results of barriers and services, which end their block, so no spill code can follow them."""
     last = (b.terminator for b in kernel.blocks)
-    return {r.name for i in last if i and i.opcode in STOPS for r in i.defined}
+    return {r.name for i in last if i and i.traits.stops for r in i.defined}
 
 
 def _names(kernel: Kernel, units: Units, assignment: Assignment, prefix: str = "R") -> dict[str, Register]:

@@ -22,24 +22,30 @@ STEP = 4096
 
 @dataclass
 class Assignment:
-    """``base`` maps each placed unit to its first register; ``spilled`` are units that are not in registers.
-
-    ``reserved`` registers are occupied everywhere, and count as used.  With ``banks``, a unit gets, among the used
-    registers and those below ``spread``, one that no earlier instruction still has to read (``pending``) and whose
-    banks its ``company`` uses least; the lowest of several.  With ``rotate`` it gets, among the used registers and
-    those below ``rotate``, the one that has been free longest.
-    """
+    """Registers of units, placed in the order of their start."""
 
     limit: int
+    """Registers that there are."""
     reserved: tuple[int, ...] = ()
+    """Registers that are occupied everywhere, and count as used."""
     banks: int = 0
+    """With banks, a unit gets, among the used registers and those below ``spread``, one that no earlier instruction
+    still has to read and whose banks its ``company`` uses least; the lowest of several.
+    """
     spread: int = 0
+    """Registers over which units are spread."""
     company: Company = field(default_factory=dict)
+    """Units that are read together with a unit."""
     pending: Mapping[Unit, Mapping[int, Range]] = field(default_factory=dict)
+    """Reads of earlier instructions that are still to come."""
     rotate: int = 0
+    """Above 0, a unit gets, among the used registers and those below, the one that has been free longest."""
     base: dict[Unit, int] = field(default_factory=dict)
+    """The first register of each placed unit."""
     spilled: list[Unit] = field(default_factory=list)
+    """Units that are not in registers."""
     used: int = 0
+    """The highest register used, plus one."""
     _occupied: list[int] = field(default_factory=list)
     _pending: list[int] = field(default_factory=list)
     _holders: list[list[Unit]] = field(default_factory=list)

@@ -19,7 +19,6 @@ from warpreg.ir.kernel import Kernel
 
 WINDOW = 24
 STORE_WINDOW = 8
-LATE = frozenset({"ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld"})
 
 Points = dict[int, Range]
 """Sets of program points, as in `live_ranges`, by cell or by word of a unit."""
@@ -55,7 +54,7 @@ def _late_readers(instructions: Sequence[Instruction], table: Accesses, first: i
     next_use: dict[int, int] = {}
     end = first + len(instructions)
     for pc in reversed(range(first, end)):
-        if instructions[pc - first].opcode in LATE:
+        if instructions[pc - first].traits.accesses_memory:
             results = table.written[pc]
             window = min(end, pc + (WINDOW if results else STORE_WINDOW))
             yield pc, min([window, *(next_use[cell] for cell in results if cell in next_use)])

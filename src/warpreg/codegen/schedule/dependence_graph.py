@@ -8,29 +8,10 @@ from dataclasses import dataclass, field
 from warpreg.analysis.accesses import Accesses
 from warpreg.codegen.machine.latency_model import DEFAULT, Cycles
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import STOPS
-from warpreg.ir.opcodes import Latency, classify, reads_carry, traits, writes_carry
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.opcodes import Latency, classify
 from warpreg.ir.operands import Special
 
-MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
-MEMORY = MATRIX_MEMORY | {"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"}
-WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured", "stmatrix"})
 SPACES = ("global", "shared", "local")
-FENCES = STOPS | {
-    "membar",
-    "fence",
-    "call",
-    "mbarrier",
-    "nanosleep",
-    "discard",
-    "applypriority",
-    "prefetch",
-    "prefetchu",
-}
-GROUP_WAITS = frozenset({"commit_group", "wait_group", "wait_all", "mbarrier"})
-ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
-DIVISIONS = frozenset({"div", "rcp", "sqrt"})
 CARRY = -1
 
 
@@ -70,9 +51,9 @@ def _through_registers(
     for i, instruction in enumerate(instructions):
         read: Iterable[int] = table.read[first_pc + i]
         written: Iterable[int] = table.written[first_pc + i]
-        if reads_carry(instruction):
+        if instruction.traits.reads_carry:
             read = (*read, CARRY)
-        if writes_carry(instruction):
+        if instruction.traits.writes_carry:
             written = (*written, CARRY)
         for cell in read:
             if cell in writer:
@@ -94,7 +75,7 @@ def _around_subroutines(graph: Dependences, instructions: Sequence[Instruction])
     for i, instruction in enumerate(instructions):
         if last is not None:
             graph.add(last, i, 0)
-        if instruction.guard and instruction.opcode in DIVISIONS and "rn" in instruction.modifiers:
+        if instruction.guard and instruction.traits.calls_subroutine and "rn" in instruction.modifiers:
             for earlier in since:
                 graph.add(earlier, i, 0)
             last, since = i, []
@@ -123,11 +104,11 @@ def _through_memory(graph: Dependences, instructions: Sequence[Instruction]) -> 
                 graph.add(fence, i, 0)
             fence, since_fence = i, []
             spaces = {name: _Space() for name in SPACES}
-        elif _touches_memory(instruction) or traits(instruction).is_warp_wide:
+        elif instruction.traits.accesses_memory or instruction.traits.is_warp_wide:
             if fence is not None:
                 graph.add(fence, i, 0)
             since_fence.append(i)
-            if traits(instruction).is_warp_wide:
+            if instruction.traits.is_warp_wide:
                 if wide is not None:
                     graph.add(wide, i, 0)
                 wide = i
@@ -140,12 +121,8 @@ def _through_memory(graph: Dependences, instructions: Sequence[Instruction]) -> 
                 graph.add(i, last, 1)
 
 
-def _touches_memory(instruction: Instruction) -> bool:
-    return instruction.opcode in MEMORY and instruction.modifiers[:1] != ("mma",)
-
-
 def _is_fence(instruction: Instruction) -> bool:
-    if instruction.opcode in FENCES or (instruction.opcode == "cp" and GROUP_WAITS.intersection(instruction.modifiers)):
+    if instruction.traits.is_pinned:
         return True
     return any(
         (isinstance(o, Special) and "clock" in o.name) or (isinstance(o, Special) and "timer" in o.name)
@@ -154,13 +131,13 @@ def _is_fence(instruction: Instruction) -> bool:
 
 
 def _access(graph: Dependences, spaces: dict[str, _Space], instruction: Instruction, i: int) -> None:
-    modifiers = {m.split("::")[0] for m in instruction.modifiers}
-    if instruction.opcode in ("ld", "ldu") and modifiers & {"param", "const", "nc"}:
+    traits, modifiers = instruction.traits, {m.split("::")[0] for m in instruction.modifiers}
+    if traits.loads and modifiers & {"param", "const", "nc"}:
         return
-    if instruction.opcode in OPCODE_NAMES:
+    if traits.is_texture:
         modifiers = {"global"}
     named = [s for s in SPACES if s in modifiers] or list(SPACES)
-    writes = instruction.opcode in WRITES or bool(modifiers & ORDERED) or instruction.modifiers[:1] == ("store",)
+    writes = traits.writes_memory or traits.is_ordered
     for name in named:
         space = spaces[name]
         if space.write is not None:

@@ -22,7 +22,7 @@ from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.schedule.deadlines import deadlines
 from warpreg.codegen.schedule.dependence_graph import Dependences, dependences
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
+from warpreg.ir.kernel import Kernel
 
 Queue = list[tuple[int, int]]
 """A heap of instructions, those with the longest chains first."""
@@ -118,7 +118,7 @@ class _Schedule:
         self._reset()
         instructions = self.instructions
         end = len(instructions)
-        if instructions[-1].opcode in BRANCHES | EXITS | STOPS:
+        if instructions[-1].traits.ends_block:
             end -= 1
         waiting = list(self.graph.waiting)
         arrival = [0] * len(instructions)

@@ -11,7 +11,7 @@ from warpreg.codegen.unroll.counters import Counter
 from warpreg.codegen.unroll.factor import Factor
 from warpreg.codegen.unroll.remaining import guarded_by
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import BRANCHES, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Immediate, Label, Register
 from warpreg.ir.types import TYPES
 
@@ -129,7 +129,7 @@ class Copier:
         """End a block with ``tests`` and a branch on ``predicate`` to the header's copy ``taken``, instead of its own
         branch; ``following`` is the copy to go to otherwise."""
         draft = self.drafts[key]
-        if draft.instructions and draft.instructions[-1].opcode in BRANCHES:
+        if draft.instructions and draft.instructions[-1].traits.is_branch:
             draft.instructions.pop()
         draft.instructions += [*tests, Instruction("bra", (), (Label(""),), Guard(predicate, negated))]
         draft.taken = ((self.loop.header, taken),)
@@ -209,8 +209,8 @@ def drafted(kernel: Kernel, index: int) -> Draft:
     block = kernel.blocks[index]
     targets = tuple((s, OUTSIDE) for s in block.successors)
     end = block.terminator
-    if end is None or end.opcode not in BRANCHES:
+    if end is None or not end.traits.is_branch:
         return Draft(block.label, list(block.instructions), (), targets[0] if targets else None)
-    if end.opcode == "bra" and end.guard:
+    if end.traits.is_direct and end.guard:
         return Draft(block.label, list(block.instructions), targets[:1], targets[-1])
     return Draft(block.label, list(block.instructions), targets)

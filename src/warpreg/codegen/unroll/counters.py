@@ -29,22 +29,22 @@ COMMON = ("%ctaid", "%ntid", "%nctaid")
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A loop goes on at the end of ``block`` while ``register + offset`` ``comparison`` ``bound`` holds.
-
-    ``register`` is read at the header, gains ``step`` in each iteration and starts with ``start``, if that is known.
-    ``is_tested_late``: the tested register is written before the test, so it still has the tested value afterwards.
-    """
+    """A loop goes on at the end of ``block`` while ``register + offset`` ``comparison`` ``bound`` holds."""
 
     block: int
     register: Register
+    """Read at the header."""
     type: Type
     comparison: str
     offset: int
     step: int
+    """What the register gains in each iteration."""
     start: int | None
+    """What the register starts with, if that is known."""
     bound: Operand
     test: Instruction
     is_tested_late: bool
+    """The tested register is written before the test, so it still has the tested value afterwards."""
 
     @property
     def tests(self) -> int | None:
@@ -122,7 +122,7 @@ class LoopCounters:
 
     def _test(self, block: int, loop: Loop, index: int) -> Counter | None:
         branch = self.kernel.blocks[block].terminator
-        if branch is None or branch.opcode != "bra" or branch.guard is None:
+        if branch is None or not branch.traits.is_direct or branch.guard is None:
             return None
         end = (block, len(self.kernel.blocks[block].instructions) - 1)
         place = self._definition(branch.guard.register.name, loop, index)

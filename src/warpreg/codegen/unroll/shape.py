@@ -9,20 +9,14 @@ from warpreg.codegen.machine.legality import is_constant
 from warpreg.codegen.unroll.counters import Counter
 from warpreg.codegen.unroll.factor import OVERHEAD, LoopShape
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import EXITS, SERVICES, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Address, Immediate, Register
 
-CONVERGENT = frozenset({"shfl", "vote", "match", "redux", "activemask", "elect", "barrier", "membar", "fence"})
-"""Opcodes that synchronize threads of a warp or order memory; `ptxas` unrolls no loop with one."""
-MEETING = frozenset({"atom", "red", "bar"})
-CALLS = frozenset({"call", "brx"}) | SERVICES
-SUBROUTINES = frozenset({"div", "rem", "rcp", "sqrt"})
 ROUNDED = frozenset({"rn", "rz", "rm", "rp"})
 INDEXING = frozenset({"add", "sub", "mul", "mad", "shl", "cvt"})
 FOLDED = INDEXING | {"fma", "neg", "shr", "and", "or", "xor", "min", "max"}
 """Opcodes that `ptxas` evaluates where their operands are known."""
 WIDE = frozenset({"add", "sub", "and", "or", "xor", "lop3", "shl", "shr", "selp", "setp", "min", "max", "mov", "neg"})
-LOADS = frozenset({"ld", "ldu", "tex", "tld4", "suld"})
 FAST_SPACES = frozenset({"const", "param"})
 
 
@@ -33,7 +27,7 @@ def is_unrollable(code: Iterable[Instruction]) -> bool:
 
 def meets_threads(code: Iterable[Instruction]) -> bool:
     """Whether the code has an atomic operation or a barrier, which threads could reach in different copies."""
-    return any(i.opcode in MEETING for i in code)
+    return any(i.traits.is_atomic or i.traits.is_barrier for i in code)
 
 
 def stores_by_index(code: Iterable[Instruction]) -> bool:
@@ -43,13 +37,23 @@ def stores_by_index(code: Iterable[Instruction]) -> bool:
     code = list(code)
     if not any(_is_slow_load(i) for i in code):
         return False
-    stores = [i for i in code if i.opcode == "st"]
+    stores = [i for i in code if _is_store(i)]
     steps = {i.defined[0].name for i in code if _is_step(i)}
     return any(i.guard for i in stores) or (bool(stores) and any(_computes_with(i, steps) for i in code))
 
 
+def _is_load(instruction: Instruction) -> bool:
+    """Whether it loads elements of memory, of a texture or of a surface."""
+    traits = instruction.traits
+    return traits.loads or (traits.is_texture and traits.reads_memory and not traits.writes_memory)
+
+
+def _is_store(instruction: Instruction) -> bool:
+    return instruction.traits.stores and not instruction.traits.is_atomic
+
+
 def _is_slow_load(instruction: Instruction) -> bool:
-    return instruction.opcode in LOADS and not set(instruction.modifiers) & (FAST_SPACES | {"shared"})
+    return _is_load(instruction) and not set(instruction.modifiers) & (FAST_SPACES | {"shared"})
 
 
 def _is_step(instruction: Instruction) -> bool:
@@ -61,7 +65,7 @@ def _is_step(instruction: Instruction) -> bool:
 
 def _computes_with(instruction: Instruction, steps: set[str]) -> bool:
     """Whether it reads one of these registers, and is neither an access nor a comparison nor its step."""
-    if instruction.opcode in LOADS | {"st"} or not instruction.defined or _is_step(instruction):
+    if _is_load(instruction) or _is_store(instruction) or not instruction.defined or _is_step(instruction):
         return False
     return not instruction.defined[0].is_predicate and any(r.name in steps for r in instruction.used)
 
@@ -76,8 +80,8 @@ def shape_of(
     """
     code = list(_code(machine, loop))
     exits = sum(s not in loop.blocks for b in loop.blocks for s in machine.blocks[b].successors)
-    exits += sum(i.opcode in EXITS for i in code)
-    conditions = len({i.guard.register for i in code if i.guard and i.opcode in LOADS | {"st"}})
+    exits += sum(i.traits.is_exit for i in code)
+    conditions = len({i.guard.register for i in code if i.guard and (_is_load(i) or _is_store(i))})
     body = max(1, sum(map(_size, code)) - OVERHEAD + conditions)
     return LoopShape(
         body=body,
@@ -86,7 +90,7 @@ def shape_of(
         count=counter.tests,
         is_one_block=len(loop.blocks) == 1,
         tests_last=exits == 1 and loop.latches == (counter.block,),
-        shared_loads=sum(i.opcode in LOADS and "shared" in i.modifiers for i in code),
+        shared_loads=sum(_is_load(i) and "shared" in i.modifiers for i in code),
         slow_loads=sum(map(_is_slow_load, code)),
     )
 
@@ -104,13 +108,16 @@ def _code(kernel: Kernel, loop: Loop) -> Iterator[Instruction]:
 
 
 def _prevents(instruction: Instruction) -> bool:
-    opcode, modifiers = instruction.opcode, set(instruction.modifiers)
-    if opcode in CONVERGENT | CALLS or (opcode == "bar" and "warp" in modifiers):
+    """Whether `ptxas` unrolls no loop with it: threads of a warp meet there, or it orders memory, or calls code."""
+    traits = instruction.traits
+    if traits.is_warp_wide or traits.reunites_lanes or traits.is_fence:
         return True
-    if opcode not in SUBROUTINES or not instruction.types:
+    if traits.is_call or traits.is_indirect or traits.is_service:
+        return True
+    if not traits.calls_subroutine or not instruction.types:
         return False
     kind = instruction.types[-1]
-    return bool(modifiers & ROUNDED) if kind.is_float else kind.bits == 64
+    return not ROUNDED.isdisjoint(instruction.modifiers) if kind.is_float else kind.bits == 64
 
 
 def _indices(code: list[Instruction], counter: Counter, values: frozenset[str]) -> int:

@@ -41,16 +41,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpreg.designs.interface import Collectors, Declaration, Logic, Program, Structure
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.interface import Declaration, Program
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.storage.bypass_hooks import (
     State,
-    collector_network,
-    collector_storage,
+    collectors,
     empty_state,
+    hardware,
     plan_reads,
     produced,
-    warp_collectors,
+    structures,
     warp_end,
 )
 from warpreg.designs.parts.storage.bypass_parameters import (
@@ -63,9 +63,8 @@ from warpreg.designs.parts.storage.bypass_parameters import (
 )
 from warpreg.designs.parts.storage.bypass_window import EVENTS, RESOURCES
 from warpreg.designs.parts.window.destinations import Destination
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "plan_reads", "produced", "warp_end"]
+__all__ = ["State", "collectors", "compile", "hardware", "plan_reads", "produced", "structures", "warp_end"]
 
 DESIGN = Declaration(
     slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.1, §3.4.3"
@@ -84,35 +83,12 @@ class Parameters:
     ports: int = ports_parameter()
 
 
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint column of partial results."""
-    return program._replace(result_partial=partial_flags(kernel))
-
-
 def init(parameters: Parameters, program: Program) -> State:
     """An empty collector for each warp.  Raises DesignError if it cannot hold the sources of an instruction."""
     return empty_state(
         "bow",
         program,
         np.full(program.result.size, Destination.BOTH, np.uint8),
-        window=parameters.window,
-        entries=parameters.entries,
-        extended=parameters.extended,
-        eviction=parameters.eviction,
+        parameters,
         writes_back=False,
     )
-
-
-def collectors(parameters: Parameters) -> Collectors | None:
-    """A collector for each warp slot, which holds the instructions of the window."""
-    return warp_collectors(parameters.window, parameters.entries, parameters.reading, parameters.ports)
-
-
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level."""
-    return Structure("MRF"), collector_storage(parameters.window, parameters.entries)
-
-
-def hardware(parameters: Parameters) -> tuple[Logic, ...]:
-    """The network of the collectors."""
-    return collector_network(parameters.window)

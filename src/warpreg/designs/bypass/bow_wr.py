@@ -36,12 +36,9 @@ from numpy.typing import NDArray
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import (
     MRF,
-    Collectors,
     Declaration,
-    Logic,
     Program,
     Residency,
-    Structure,
     parameter,
 )
 from warpreg.designs.interface.checked import Checked
@@ -49,12 +46,12 @@ from warpreg.designs.interface.residency import unshared
 from warpreg.designs.parts.hints.partial_results import partial_flags
 from warpreg.designs.parts.storage.bypass_hooks import (
     State,
-    collector_network,
-    collector_storage,
+    collectors,
     empty_state,
+    hardware,
     plan_reads,
     produced,
-    warp_collectors,
+    structures,
     warp_end,
 )
 from warpreg.designs.parts.storage.bypass_parameters import (
@@ -76,7 +73,7 @@ from warpreg.designs.parts.window.window import Window, WindowView
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "plan_reads", "produced", "warp_end"]
+__all__ = ["State", "collectors", "hardware", "plan_reads", "produced", "structures", "warp_end"]
 
 DESIGN = Declaration(
     slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.2, §3.4.3"
@@ -165,27 +162,9 @@ def init(parameters: Parameters, program: Program) -> State:
         "bow-wr",
         program,
         program.hints.bits,
-        window=parameters.window,
-        entries=parameters.entries,
-        extended=parameters.extended,
-        eviction=parameters.eviction,
+        parameters,
         writes_back=True,
     )
-
-
-def collectors(parameters: Parameters) -> Collectors | None:
-    """A collector for each warp slot, which holds the instructions of the window."""
-    return warp_collectors(parameters.window, parameters.entries, parameters.reading, parameters.ports)
-
-
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level."""
-    return Structure("MRF"), collector_storage(parameters.window, parameters.entries)
-
-
-def hardware(parameters: Parameters) -> tuple[Logic, ...]:
-    """The network of the collectors."""
-    return collector_network(parameters.window)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:

@@ -108,33 +108,39 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``sets`` of the cache or of a part, ``miss_cycles`` of a source that misses, and switches
-    (``shifted``: the warp's number is part of the index; ``backs_scratchpad`` is for the hybrid design); ``brief``
-    [result] as in `brief_flags`; ``dies`` [source] if the operand is the last of its instruction to read a value
-    that nothing else reads; ``place`` [shift + register], the first of the two lines of a set.
-
-    Per scheduler: ``line`` [line], the owner of each line and its flags, in a set the most recently used line first;
-    ``taken`` [part].  Per warp: its ``scheduler``; its ``part``, NONE without one; its ``shift``; ``lanes`` [register]
-    held by a LACKING line of the register; ``coming`` [register], the lanes of an outstanding result.
-    """
+    """The lines of a scheduler's cache, and who uses them."""
 
     sets: int
+    """Of the cache or of a part."""
     miss_cycles: int
+    """Of a source that misses."""
     private: bool
     shifted: bool
+    """The warp's number is part of the index."""
     allocate_sources: bool
     brief_first: bool
     backs_scratchpad: bool
+    """For the hybrid design."""
     brief: NDArray[np.uint8]
+    """By result, as in `brief_flags`."""
     dies: NDArray[np.uint8]
+    """By source: the operand is the last of its instruction to read a value that nothing else reads."""
     place: NDArray[np.uint32]
+    """[shift + register]: the first of the two lines of a set."""
     line: NDArray[np.int64]
+    """By scheduler [line]: the owner of each line and its flags, in a set the most recently used line first."""
     taken: NDArray[np.uint8]
+    """By scheduler [part]."""
     scheduler: NDArray[np.uint32]
+    """By warp."""
     part: NDArray[np.int16]
+    """By warp, NONE without one."""
     shift: NDArray[np.uint32]
+    """By warp."""
     lanes: NDArray[np.uint32]
+    """By warp [register]: held by a LACKING line of the register."""
     coming: NDArray[np.uint32]
+    """By warp [register]: the lanes of an outstanding result."""
 
 
 class Cache(NamedTuple):

@@ -107,7 +107,7 @@ class Hints(NamedTuple):
 
 
 class State(NamedTuple):
-    """Switches, and the warp's entries as in :mod:`warpreg.designs.parts.storage.warp_cache`."""
+    """Switches, which are parameters, and the warp's entries as in :mod:`warpreg.designs.parts.storage.warp_cache`."""
 
     entries: int
     lru: bool
@@ -119,10 +119,15 @@ class State(NamedTuple):
     bypass_idle: bool
     flush_backward: bool
     entry: NDArray[np.int8]
+    """By warp [register]: its entry, NONE without one."""
     register: NDArray[np.int32]
+    """By warp [entry]: its register, NONE if it is empty."""
     order: NDArray[np.uint64]
+    """By warp: the entries by age."""
     lanes: NDArray[np.uint32]
+    """By warp [entry]: the lanes that it holds."""
     flags: NDArray[np.uint8]
+    """By warp [entry]."""
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:

@@ -96,9 +96,7 @@ class Hints(NamedTuple):
 
 
 class State(NamedTuple):
-    """``last`` [warp] is the register in the LRF, NONE if empty, with its lanes and flags; the other fields are as in
-    :mod:`warpreg.designs.parts.storage.warp_cache`.
-    """
+    """Switches, the LRF, and the entries of a warp as in :mod:`warpreg.designs.parts.storage.warp_cache`."""
 
     entries: int
     lru: bool
@@ -107,13 +105,21 @@ class State(NamedTuple):
     fill_partial: bool
     around_long_latency: bool
     last: NDArray[np.int32]
+    """By warp: the register in the LRF, NONE if it is empty."""
     last_lanes: NDArray[np.uint32]
+    """By warp: the lanes that the LRF holds."""
     last_flags: NDArray[np.uint8]
+    """By warp: the flags of the LRF."""
     entry: NDArray[np.int8]
+    """By warp [register]: its entry, NONE without one."""
     register: NDArray[np.int32]
+    """By warp [entry]: its register, NONE if it is empty."""
     order: NDArray[np.uint64]
+    """By warp: the entries by age."""
     lanes: NDArray[np.uint32]
+    """By warp [entry]: the lanes that it holds."""
     flags: NDArray[np.uint8]
+    """By warp [entry]."""
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:

@@ -5,20 +5,56 @@ The first five are those of `piecewise_numba.fault_record`.
 
 from __future__ import annotations
 
-CALLER, WARP, PC, SM = range(5, 9)
-"""The call under way: which hook of which design (`caller`), and for whom, as far as the hook is told."""
-FIRST_SOURCE, SOURCES, FIRST_RESULT, RESULTS = range(9, 13)
-"""The operands that the hook may plan: the first, `NOT_PLANNED` where it plans none, and how many."""
-OPERAND, TURNS, QUEUING, REGISTER, OTHER_WARP = range(13, 18)
-"""The row of the operand whose plan is under way, steps of loops so far, the site of the last call that may have queued
-something, and the register and warp of a move under way."""
-BANKS, SLICES, ROWS, REGISTERS, WARPS, IS_SHORT, FEW = range(18, 25)
-"""What the core has: banks, slices and rows of a bank, registers that a warp holds, warp slots; whether the kernel
-names more registers than a warp holds; and up to how many operands of an instruction need nothing prepared.  The core
-sets them."""
-FIRST_WIDTH, WIDTHS, TABLES = 25, 26, 27
-"""The results whose width the hook may ask for: the first, `NOT_PLANNED` where it may not, and how many;
-and the tables of the design."""
+CALLER = 5
+"""Which hook of which design is being called (`caller`)."""
+WARP = 6
+"""For which warp, as far as the hook is told."""
+PC = 7
+"""For which instruction."""
+SM = 8
+"""On which SM."""
+
+FIRST_SOURCE = 9
+"""The first source that the hook may plan, `NOT_PLANNED` where it plans none."""
+SOURCES = 10
+"""How many sources it may plan."""
+FIRST_RESULT = 11
+"""The first result that the hook may plan, `NOT_PLANNED` where it plans none."""
+RESULTS = 12
+"""How many results it may plan."""
+FIRST_WIDTH = 25
+"""The first result whose width the hook may ask for, `NOT_PLANNED` where it may not."""
+WIDTHS = 26
+"""How many widths it may ask for."""
+
+OPERAND = 13
+"""The row of the operand whose plan is under way."""
+TURNS = 14
+"""Steps of loops so far."""
+QUEUING = 15
+"""The site of the last call that may have queued something."""
+REGISTER = 16
+"""The register of a move under way."""
+OTHER_WARP = 17
+"""The warp of a move under way."""
+
+BANKS = 18
+"""Banks of the core, which sets this and what follows."""
+SLICES = 19
+"""Slices of a bank."""
+ROWS = 20
+"""Rows of a bank."""
+REGISTERS = 21
+"""Registers that a warp holds."""
+WARPS = 22
+"""Warp slots."""
+IS_SHORT = 23
+"""Whether the kernel names more registers than a warp holds."""
+FEW = 24
+"""Up to how many operands of an instruction need nothing prepared."""
+TABLES = 27
+"""Tables of the design."""
+
 MOST_OPERANDS = 1024
 """Of one instruction, sources and results each."""
 PLANNED = 64
@@ -27,9 +63,11 @@ LEVELS = PLANNED + MOST_OPERANDS // 64
 """From here on of each operand the levels that it is planned for, a bit each."""
 REGISTER_OF = LEVELS + MOST_OPERANDS
 """From here on of each operand its register, where IS_SHORT."""
-UNDER_WAY, PLACES = 4096, 8192
+UNDER_WAY = 4096
 """From here on two words for a result that is produced later: its instruction, and a bit for each operand that is
-planned.  Where two instructions have the same place, the later one is known."""
+planned."""
+PLACES = 8192
+"""Places for such results.  Where two instructions have the same place, the later one is known."""
 KEPT_BITS = 62
 
 HOOK_BITS = 6

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
-from warpreg.designs.parts.hybrid.events import EVENTS, RESOURCES
+from warpreg.designs.interface import Program, Residency, Structure
+from warpreg.designs.parts.hints.partial_results import compile
+from warpreg.designs.parts.hybrid.division import declaration
+from warpreg.designs.parts.hybrid.division import predicting_hardware as hardware
 from warpreg.designs.parts.hybrid.hooks import (
     admit,
     block_start,
@@ -27,35 +29,20 @@ from warpreg.designs.parts.hybrid.hooks import (
     warp_start,
 )
 from warpreg.designs.parts.hybrid.parts import (
-    LEVELS,
     checked_residency,
-    prediction_unit,
-    renaming_stage,
     storage,
 )
-from warpreg.designs.parts.hybrid.renaming import Predicting, compile, hints
+from warpreg.designs.parts.hybrid.renaming import Predicting, hints
 from warpreg.designs.parts.hybrid.state import State, hybrid
 from warpreg.designs.parts.hybrid.vectors import UNLIMITED
 from warpreg.gpu.machine import Machine
 
 __all__ = [
-    "admit",
-    "block_start",
-    "collected",
-    "compile",
-    "hints",
-    "memory_issued",
-    "memory_returned",
-    "plan_reads",
-    "plan_write",
-    "produced",
-    "warp_end",
-    "warp_start",
-]
+    "admit", "block_start", "collected", "compile", "hardware", "hints", "memory_issued", "memory_returned",
+    "plan_reads", "plan_write", "produced", "warp_end", "warp_start",
+]  # fmt: skip
 
-DESIGN = Declaration(
-    slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
-)
+DESIGN = declaration("tfet §4.2")
 
 
 @dataclass(frozen=True)
@@ -77,10 +64,3 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS vectors as many as are used, and TFET vectors."""
     vectors = parameters.vectors
     return storage(vectors, vectors, shared=vectors, enabled=parameters.enabled)
-
-
-def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
-    """Renaming stage, counters and prediction."""
-    if not parameters.enabled:
-        return ()
-    return (*renaming_stage(parameters.vectors, parameters.table_banks), prediction_unit())

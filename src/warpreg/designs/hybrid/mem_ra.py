@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
-from warpreg.designs.parts.hybrid.events import EVENTS, RESOURCES
+from warpreg.designs.interface import Program, Residency
+from warpreg.designs.parts.hints.partial_results import compile
+from warpreg.designs.parts.hybrid.division import declaration, divided, structures
+from warpreg.designs.parts.hybrid.division import predicting_hardware as hardware
 from warpreg.designs.parts.hybrid.hooks import (
     admit,
     block_start,
@@ -37,36 +39,19 @@ from warpreg.designs.parts.hybrid.hooks import (
     warp_start,
 )
 from warpreg.designs.parts.hybrid.parts import (
-    LEVELS,
     checked_residency,
-    prediction_unit,
-    renaming_stage,
-    storage,
     tfet_parameter,
 )
-from warpreg.designs.parts.hybrid.renaming import Predicting, compile, hints
-from warpreg.designs.parts.hybrid.state import State, hybrid
-from warpreg.designs.parts.hybrid.vectors import SCALED
+from warpreg.designs.parts.hybrid.renaming import Predicting, hints
+from warpreg.designs.parts.hybrid.state import State
 from warpreg.gpu.machine import Machine
 
 __all__ = [
-    "admit",
-    "block_start",
-    "collected",
-    "compile",
-    "hints",
-    "memory_issued",
-    "memory_returned",
-    "plan_reads",
-    "plan_write",
-    "produced",
-    "warp_end",
-    "warp_start",
-]
+    "admit", "block_start", "collected", "compile", "hardware", "hints", "memory_issued", "memory_returned",
+    "plan_reads", "plan_write", "produced", "structures", "warp_end", "warp_start",
+]  # fmt: skip
 
-DESIGN = Declaration(
-    slot="mapping", source="tfet §3.2, §3.3", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
-)
+DESIGN = declaration("tfet §3.2, §3.3")
 
 
 @dataclass(frozen=True)
@@ -83,18 +68,4 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
 
 def init(parameters: Parameters, program: Program) -> State:
     """An SM without warps."""
-    tfet = min(parameters.tfet, parameters.vectors)
-    return hybrid(program, parameters, tfet=tfet, gating=SCALED)
-
-
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """CMOS and TFET vectors, gated."""
-    tfet = min(parameters.tfet, parameters.vectors)
-    return storage(parameters.vectors - tfet, tfet, enabled=parameters.enabled)
-
-
-def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
-    """Renaming stage, counters and prediction."""
-    if not parameters.enabled:
-        return ()
-    return (*renaming_stage(parameters.vectors, parameters.table_banks), prediction_unit())
+    return divided(program, parameters, parameters.tfet)

@@ -19,34 +19,40 @@ MRF = 0
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The kind of a design, and the names it adds.
-
-    ``slot``: ``mapping`` (which physical register), ``levels`` (storage above the MRF) or ``policy`` (which warp
-    issues), or several of them.  A composition takes one design for a slot, or several of which each uses the one
-    before.  ``uses`` names designs whose state the hooks reach: ``state.packing`` for ``uses=("packing",)``, with
-    ``_`` for ``-``; the state needs such a field.  ``profile``: ``analysis.frequencies`` holds those of the recorded
-    run, so the design cannot be evaluated without one.  ``order``: the scope on which behaviour depends.  ``static``:
-    the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
-    ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``main``: those
-    of them that together are the main register file.  ``events`` names the design's own counters,
-    ``resources`` its own quantities that a timing run sums over cycles.  ``widths``: hooks ask for widths of values,
-    which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``lanes``: hooks ask
-    for the addresses of lanes that are not affine.  ``technology`` names the one that prices the design by default.
-    ``source`` is a paper and section.
-    """
+    """The kind of a design, and the names it adds."""
 
     slot: Slot | tuple[Slot, ...]
+    """``mapping`` (which physical register), ``levels`` (storage above the MRF) or ``policy`` (which warp issues), or
+    several of them.  A composition takes one design for a slot, or several of which each uses the one before.
+    """
     source: str
+    """A paper and section."""
     levels: tuple[str, ...] = ("MRF",)
+    """Names of the levels, MRF first."""
     main: tuple[str, ...] = ("MRF",)
+    """The levels that together are the main register file."""
     order: Order = "warp"
+    """The scope on which behaviour depends.  ``static``: the program table alone, so counts follow from block visits;
+    ``warp``: one warp, so replay can run warps one by one; ``scheduler``, ``sm``: other warps too.
+    """
     events: tuple[str, ...] = ()
+    """Names of the design's own counters."""
     resources: tuple[str, ...] = ()
+    """Names of the design's own quantities that a timing run sums over cycles."""
     uses: tuple[str, ...] = ()
+    """Designs whose state the hooks reach: ``state.packing`` for ``uses=("packing",)``, with ``_`` for ``-``; the state
+    needs such a field.
+    """
     profile: bool = False
+    """``analysis.frequencies`` holds those of the recorded run, so the design cannot be evaluated without one."""
     widths: bool = False
+    """Hooks ask for widths of values, which runs record then; they differ from visit to visit, so ``static`` is no
+    order for them.
+    """
     lanes: bool = False
+    """Hooks ask for the addresses of lanes that are not affine."""
     technology: str = ""
+    """The one that prices the design by default."""
 
     @property
     def slots(self) -> tuple[Slot, ...]:

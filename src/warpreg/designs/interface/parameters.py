@@ -23,23 +23,26 @@ class NoParameters:
 
 @dataclass(frozen=True, slots=True)
 class ParameterSpec:
-    """One declared parameter.
-
-    ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter.  ``off``: a design whose parameters
-    all have the value that they declare here, if any, is the plain register file; None for a parameter without effect
-    on that.  ``machine``: what of a machine the parameter equals unless it is set, empty without.
-    """
+    """One declared parameter."""
 
     name: str
     type: type
     default: Value
     unit: str
     low: float | None
+    """The least value, inclusive."""
     high: float | None
+    """The largest value, inclusive."""
     choices: tuple[str, ...]
+    """The values of a text parameter."""
     off: Value | None
+    """A design whose parameters all have the value that they declare here, if any, is the plain register file; None for
+    a parameter without effect on that.
+    """
     machine: str
+    """What of a machine the parameter equals unless it is set; empty without."""
     source: str
+    """A paper and section, or an assumption with its reason."""
 
 
 def parameter(

@@ -69,80 +69,89 @@ VALUE, SINCE, INTEGRAL = range(3)
 class Plan(NamedTuple):
     """The plan of one instruction or event; hooks fill it through the functions below.
 
-    Counts: ``accesses`` int64[levels * 4] with index ``(level * 2 + action) * 2 + datapath``; ``moves`` int64[levels,
-    levels], from and to; ``events`` int64[events]; ``spared``, with the index of ``accesses``: slices that accesses
-    left out; ``tables`` int64[tables, 3] with columns LOOKUPS, UPDATES, CONFLICTS.  ``slices`` per bank.
-
-    Instruction: ``mask`` of active lanes (in a replay: at the block's entry); ``datapath`` PRIVATE or SHARED; ``base``
-    and ``stride``, the lane addresses of a memory instruction in bytes (0 in hooks of other instructions; ``stride`` is
-    IRREGULAR if the lanes are not affine); ``warp`` and ``sm`` of the call; ``cycle``, the clock; ``load``, the number
-    of the instruction in the order of issue of its SM, -1 without one (`warpreg.designs.interface.loads`).
-
-    Details: ``detailed`` flag; ``first_source`` and ``first_result``, the operands of row 0; ``sources``
-    int32[operands, 7] and ``results`` int32[operands, 2, 7] with columns LEVEL, BANK, CYCLES, MERGED, SLICES, ROW,
-    GRANTED; ``extras`` int32[n, 4] with columns EXTRA_*; ``woken`` int64[n] tokens; ``asked`` int64[n, 3] accesses of
-    tables with columns ASKED_*; ``completed`` int64[n, 2] held loads with columns COMPLETED_*; ``queued`` int64[5], the
-    numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that the core can
-    raise an error, and a mask of slices that the banks do not have; ``levels`` int64[sms, resources, 3] with columns
-    VALUE, SINCE, INTEGRAL.  If banks have slices, every core keeps ``sources``.
-
-    ``main``: the levels that together are the main register file, a bit each; 1, the MRF, unless a core says more.
-
-    ``recall``: KEEPS in a design in which ``produced`` follows ``plan_write``: every core keeps ``results``; RECALLS in
-    its ``produced``, where they hold what was planned at issue.
-
-    ``accounts``: whether the hook keeps an account of what it plans (`warpreg.designs.interface.accounts`).
-    ``planned`` int64[7]: of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of
-    row 0 (FIRST_OPERAND), and in a composition the place of its design among those that define the hook (PART).  Of
-    the first operand that a hook has left unplanned: 1 and the number of the hook in
-    `warpreg.designs.interface.hooks` (UNPLANNED_IN, 0 if there is none), pc, row and PART.
-
-    ``widths`` uint8: the width of result row ``r`` is at ``width_at[0] + r``.  A core for a design with widths sets
-    ``width_at`` before it calls a hook for an instruction.
-
-    ``lanes`` int64: the addresses of the active lanes of an access that is not affine begin at ``lane_at[LANES_AT]``;
-    ``lane_at[LANE_MASK]`` names these lanes.  A core for a design with lanes sets ``lane_at`` in the same way.
-
-    In a composition, ``first_level``, ``first_event``, ``first_resource`` and ``first_table`` are the offsets of the
-    design's own indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of
-    operands are always kept: a later design places the operands of the register file and skips those that another level
-    serves.
+    In a composition, the offsets ``first_...`` are those of the design's own indices.
     """
 
     accesses: NDArray[np.int64]
+    """int64[levels * 4] with index ``(level * 2 + action) * 2 + datapath``."""
     spared: NDArray[np.int64]
+    """With the index of ``accesses``: slices that accesses left out."""
     moves: NDArray[np.int64]
+    """int64[levels, levels], from and to."""
     events: NDArray[np.int64]
+    """int64[events]."""
     tables: NDArray[np.int64]
+    """int64[tables, 3] with columns LOOKUPS, UPDATES, CONFLICTS."""
     slices: int
+    """Slices of a bank."""
     mask: int
+    """Active lanes; in a replay, at the block's entry."""
     datapath: int
+    """PRIVATE or SHARED."""
     base: int
+    """Lane address of a memory instruction in bytes; 0 in hooks of other instructions."""
     stride: int
+    """Distance of lane addresses in bytes; IRREGULAR if the lanes are not affine."""
     warp: int
+    """The warp of the call."""
     sm: int
+    """The SM of the call."""
     cycle: int
+    """The clock."""
     load: int
+    """Number of the instruction in the order of issue of its SM, -1 without one (`warpreg.designs.interface.loads`)."""
     detailed: int
+    """Flag: details are kept."""
     recall: int
+    """KEEPS in a design in which ``produced`` follows ``plan_write``: every core keeps ``results``; RECALLS in its
+    ``produced``, where they hold what was planned at issue.
+    """
     accounts: int
+    """Whether the hook keeps an account of what it plans (`warpreg.designs.interface.accounts`)."""
     main: int
+    """The levels that together are the main register file, a bit each; 1, the MRF, unless a core says more."""
     first_source: int
+    """The source of row 0."""
     first_result: int
+    """The result of row 0."""
     sources: NDArray[np.int32]
+    """int32[operands, 7] with columns LEVEL, BANK, CYCLES, MERGED, SLICES, ROW, GRANTED; kept by every core if banks
+    have slices.
+    """
     results: NDArray[np.int32]
+    """int32[operands, 2, 7] with the same columns."""
     extras: NDArray[np.int32]
+    """int32[n, 4] with columns EXTRA_*."""
     woken: NDArray[np.int64]
+    """int64[n] tokens."""
     asked: NDArray[np.int64]
+    """int64[n, 3] accesses of tables with columns ASKED_*."""
     completed: NDArray[np.int64]
+    """int64[n, 2] held loads with columns COMPLETED_*."""
     queued: NDArray[np.int64]
+    """int64[5]: numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that
+    the core can raise an error; and a mask of slices that the banks do not have.
+    """
     planned: NDArray[np.int64]
+    """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0
+    (FIRST_OPERAND), and in a composition the place of its design among those that define the hook (PART).  Of the first
+    operand that a hook has left unplanned: 1 and the number of the hook in `warpreg.designs.interface.hooks`
+    (UNPLANNED_IN, 0 if there is none), pc, row and PART.
+    """
     levels: NDArray[np.int64]
+    """int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL."""
     widths: NDArray[np.uint8]
+    """uint8: the width of result row ``r`` is at ``width_at[0] + r``."""
     width_at: NDArray[np.int64]
+    """A core for a design with widths sets it before it calls a hook for an instruction."""
     lanes: NDArray[np.int64]
+    """int64: addresses of the active lanes of an access that is not affine, from ``lane_at[LANES_AT]`` on."""
     lane_at: NDArray[np.int64]
+    """``lane_at[LANE_MASK]`` names these lanes; a core for a design with lanes sets it before it calls a hook."""
     turn: int
+    """If several designs plan operands, FIRST or LATER, else ALONE.  The rows of operands are then always kept: a later
+    design places the operands of the register file and skips those that another level serves.
+    """
     first_level: int
     first_event: int
     first_resource: int

@@ -22,66 +22,77 @@ arrived (ISCA 2011, section 3.2), or all that are outstanding (MICRO 2011, secti
 class Program(NamedTuple):
     """Columns per block, per instruction (pc), per source operand and per result; ``*_start`` ends with the total.
 
-    Per block: ``first_pc`` int32.
-
-    Per pc: ``unit`` and ``latency`` uint8 (positions in UNITS and LATENCIES); ``datapath`` uint8 (PRIVATE or SHARED);
-    uint8 flags ``guarded`` and ``long_latency`` (texture and global loads, local loads, atomics with a result);
-    ``suspends`` uint8 (not 0: it may read or overwrite a long-latency result that no earlier instruction has waited
-    for; what the warp waits for); ``source_start`` and ``result_start`` int32.
-
-    Per source: ``source`` uint16 (register); ``source_slot`` uint8 (its operand position among the sources);
-    ``last_read`` uint8 flag (on every path, for every lane of the warp, the value is dead afterwards).  Per result:
-    ``result`` uint16.
-
-    Hint columns, all uint8, zero unless a design's compile step sets them: ``source_level`` and ``source_entry`` (where
-    the operand is read), ``fill_level`` and ``fill_entry`` (where it is also stored; level 0: nowhere),
-    ``result_level`` and ``result_entry`` (where it is written), ``copy_level`` and ``copy_entry`` (a second entry above
-    the MRF), ``mrf_elided`` (not written to the MRF); ``source_idle`` and ``result_idle`` (nothing reads the value
-    before the warp may next suspend), ``result_partial`` (a lane that is not written may need its old value); per pc,
-    ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`).  A design that decides where warps are
-    descheduled may change ``suspends`` too.
-
-    ``hints`` are the columns of the design's own ``hints`` function, by name; 0 without one.
-
-    ``slots`` (warp slots) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
-
-    Per warp slot of a core, if hooks ask for them: ``block_of_slot`` and ``index_of_slot``, see
-    `warpreg.designs.interface.thread_blocks`.
+    Hint columns, from ``source_level`` on and all uint8, are zero unless a design's compile step sets them.
     """
 
     register_count: int
+    """Registers of a thread."""
     slots: int
+    """Warp slots of an SM of the core that runs it, see ``placed``."""
     schedulers: int
+    """Schedulers of an SM of that core."""
     first_pc: NDArray[np.int32]
+    """int32 by block."""
     unit: NDArray[np.uint8]
+    """uint8 by pc, a position in UNITS."""
     latency: NDArray[np.uint8]
+    """uint8 by pc, a position in LATENCIES."""
     datapath: NDArray[np.uint8]
+    """uint8 by pc, PRIVATE or SHARED."""
     guarded: NDArray[np.uint8]
+    """uint8 flag by pc."""
     long_latency: NDArray[np.uint8]
+    """uint8 flag by pc: texture and global loads, local loads, atomics with a result."""
     suspends: NDArray[np.uint8]
+    """uint8 by pc.  Not 0: it may read or overwrite a long-latency result that no earlier instruction has waited for;
+    what the warp waits for.  A design that decides where warps are descheduled may change it.
+    """
     source_start: NDArray[np.int32]
+    """int32 by pc."""
     source: NDArray[np.uint16]
+    """uint16 by source, its register."""
     source_slot: NDArray[np.uint8]
+    """uint8 by source, its operand position among the sources."""
     last_read: NDArray[np.uint8]
+    """uint8 flag by source: on every path, for every lane of the warp, the value is dead afterwards."""
     result_start: NDArray[np.int32]
+    """int32 by pc."""
     result: NDArray[np.uint16]
+    """uint16 by result, its register."""
     source_level: NDArray[np.uint8]
+    """Where the operand is read."""
     source_entry: NDArray[np.uint8]
+    """The entry of that level."""
     result_level: NDArray[np.uint8]
+    """Where the result is written."""
     result_entry: NDArray[np.uint8]
+    """The entry of that level."""
     strand_end: NDArray[np.uint8]
+    """By pc: a strand ends there."""
     fill_level: NDArray[np.uint8]
+    """Where the source is also stored; level 0: nowhere."""
     fill_entry: NDArray[np.uint8]
+    """The entry of that level."""
     copy_level: NDArray[np.uint8]
+    """Where the result has a second entry above the MRF."""
     copy_entry: NDArray[np.uint8]
+    """That entry."""
     mrf_elided: NDArray[np.uint8]
+    """The result is not written to the MRF."""
     strand_start: NDArray[np.uint8]
+    """By pc, a `warpreg.analysis.strands.Start`."""
     source_idle: NDArray[np.uint8]
+    """Nothing reads the source's value before the warp may next suspend."""
     result_idle: NDArray[np.uint8]
+    """Nothing reads the result before the warp may next suspend."""
     result_partial: NDArray[np.uint8]
+    """A lane that is not written may need its old value."""
     hints: Any = 0
+    """The columns of the design's own ``hints`` function, by name; 0 without one."""
     block_of_slot: NDArray[np.int64] = NO_SLOTS
+    """int64 by warp slot of a core, if hooks ask for it, see `warpreg.designs.interface.thread_blocks`."""
     index_of_slot: NDArray[np.int64] = NO_SLOTS
+    """int64 by warp slot, likewise."""
 
 
 REPLAY_SLOTS = 32

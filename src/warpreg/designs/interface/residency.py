@@ -48,24 +48,26 @@ class Residency:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Capacity of one SM for a kernel under a design: the design's residency, and the occupancy that results.
-
-    ``blocks`` and ``warps``: most resident at a time; ``limiter``: what prevents a further block, as in
-    :class:`warpreg.gpu.Occupancy`, or ``"register pool"`` if the registers outside the pool are too few and all of them
-    would not be; ``slots``: warp slots; ``schedulers``; ``registers``: all warp-registers of the register file;
-    ``pool``: those that no resident warp or group owns; ``banks`` of the file;
-    ``private_banks``: each scheduler has its own.
-    """
+    """Capacity of one SM for a kernel under a design: the design's residency, and the occupancy that results."""
 
     residency: Residency
     blocks: int
+    """Most thread blocks resident at a time."""
     warps: int
+    """Most warps resident at a time."""
     limiter: str
+    """What prevents a further block, as in :class:`warpreg.gpu.Occupancy`, or ``"register pool"`` if the registers
+    outside the pool are too few and all of them would not be.
+    """
     slots: int
+    """Warp slots."""
     schedulers: int
     registers: int
+    """All warp-registers of the register file."""
     banks: int
+    """Of the file."""
     private_banks: bool = False
+    """Each scheduler has its own."""
 
     @property
     def occupancy(self) -> float:

@@ -13,8 +13,8 @@ Registers are renamed as in ``virtualization``: from their first write to their 
 registers are counted; a register without any is free, and its entry is deleted.  A store or an atomic deletes the
 entries of which it changes a byte.
 
-With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`); `check_shared_values` says
-what it found.
+With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`), and the
+events say what it found.
 
 Where the text is silent:
 
@@ -53,7 +53,7 @@ from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.load_sharing.events import EVENTS, RESOURCES
 from warpreg.designs.parts.load_sharing.hints import LoadHints, load_hints
 from warpreg.designs.parts.load_sharing.hooks import (
@@ -67,9 +67,8 @@ from warpreg.designs.parts.load_sharing.hooks import (
 from warpreg.designs.parts.load_sharing.parts import added_hardware, checked_residency, register_file
 from warpreg.designs.parts.load_sharing.state import JOIN, PENDING_RULES, State, empty
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "load_lookup", "memory_issued", "plan_reads", "produced", "warp_end"]
+__all__ = ["collected", "compile", "load_lookup", "memory_issued", "plan_reads", "produced", "warp_end"]
 
 DESIGN = Declaration(
     slot="mapping", source="larf §5.3, §5.5", order="sm", events=EVENTS, resources=RESOURCES, lanes=True
@@ -113,11 +112,6 @@ class Parameters:
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
     return checked_residency(parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old lanes."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> LoadHints:

@@ -113,14 +113,14 @@ class Composition(Design):
             pc: "; ".join(one[pc] for one in told if pc in one) for pc in sorted({pc for one in told for pc in one})
         }
 
-    def initial_state(
+    def _own_state(
         self,
         parameters: Any,
         program: Program,
-        room: Room | None = None,
-        kernel: Kernel | None = None,
-        recorded: Recorded | None = None,
-        beside: Collection[str] = (),
+        room: Room | None,
+        kernel: Kernel | None,
+        recorded: Recorded | None,
+        beside: Collection[str],
     ) -> tuple[Any, ...]:
         """The states of all designs; each ``init`` sees its own hints."""
         names = [part.name for part in self.parts]

@@ -47,19 +47,20 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One register-file organisation.
-
-    ``summary`` is the first sentence of its docstring; ``is_checked``: its hooks check what they do.
-    """
+    """One register-file organisation."""
 
     name: str
     path: Path
     summary: str
+    """The first sentence of its docstring."""
     declaration: Declaration
     parameter_type: type
     hooks: Mapping[str, FunctionType]
     module: ModuleType
     is_checked: bool = False
+    """Its hooks check what they do."""
+    state_with: Callable[[tuple[Any, ...], Kernel | None], tuple[Any, ...]] | None = None
+    """What an instrument that has wrapped the hooks makes of the state, and of the code that the design runs."""
 
     def __repr__(self) -> str:
         return f"<Design {self.name}: {self.summary}>"
@@ -222,6 +223,18 @@ class Design:
         ``beside`` are the names of the designs of the composition; the fields of those that the design uses are 0.
         Raises DesignError if the design needs one that is not there.
         """
+        state = self._own_state(parameters, program, room, kernel, recorded, beside)
+        return state if self.state_with is None else self.state_with(state, kernel)
+
+    def _own_state(
+        self,
+        parameters: Any,
+        program: Program,
+        room: Room | None,
+        kernel: Kernel | None,
+        recorded: Recorded | None,
+        beside: Collection[str],
+    ) -> tuple[Any, ...]:
         offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
         state: Any = self._call("init", (parameters, program), offered, ())
         for name in self.declaration.uses if hasattr(state, "_fields") else ():

@@ -28,58 +28,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import Banks, Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.parts.affinity.frequencies import frequencies_parameter, kernel_graph, unknown_trips_parameter
+from warpreg.designs.interface import Logic, Program, Residency, Table, parameter
+from warpreg.designs.parts.affinity.frequencies import kernel_graph
 from warpreg.designs.parts.affinity.graph import Edge
 from warpreg.designs.parts.affinity.metadata import pair_instructions, with_metadata
 from warpreg.designs.parts.affinity.pairs import buddies, exclusive_pairs
-from warpreg.designs.parts.hints.partial_results import partial_flags
-from warpreg.designs.parts.renaming.events import EVENTS, RESOURCES
+from warpreg.designs.parts.hints.partial_results import compile
+from warpreg.designs.parts.renaming.coalescing import Coalescing, declaration, estimated
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
 from warpreg.designs.parts.renaming.hooks import collected, plan_reads, produced, warp_end, warp_start
 from warpreg.designs.parts.renaming.parts import (
     added_hardware,
-    banks_parameter,
     carry_parameter,
     checked_residency,
     logic_parameter,
-    physical_parameter,
-    register_file,
     search_parameter,
-    sliced_banks,
-    stages_parameter,
+    structures,
     survey_parameter,
-    table_parameter,
 )
+from warpreg.designs.parts.renaming.parts import row_banks as banks
 from warpreg.designs.parts.renaming.state import BESIDE_BUDDY, State, renaming
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "plan_reads", "produced", "warp_end", "warp_start"]
+__all__ = ["banks", "collected", "compile", "plan_reads", "produced", "structures", "warp_end", "warp_start"]
 
-DESIGN = Declaration(
-    slot="mapping",
-    source="corf §2.4, §2.6",
-    order="sm",
-    events=EVENTS,
-    resources=RESOURCES,
-    widths=True,
-    profile=True,
-)
+DESIGN = declaration("corf §2.4, §2.6")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Coalescing):
     """Size of the register file, and options of the compiler and the allocation."""
 
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    physical: int = physical_parameter()
-    banks: int = banks_parameter()
-    table_entries: int = table_parameter()
-    renaming_stages: int = stages_parameter()
-    virtualization: bool = parameter(True, source="corf §2.4.3, Table 2.1: registers that are dead are released")
-    frequencies: str = frequencies_parameter()
-    unknown_trips: float = unknown_trips_parameter()
     encoding: str = parameter(
         "metadata",
         choices=("metadata", "free"),
@@ -95,7 +75,7 @@ class Parameters:
 
 def pairs(parameters: Parameters, analysis: Analysis) -> list[Edge]:
     """The exclusive pairs of a kernel."""
-    return exclusive_pairs(kernel_graph(analysis, parameters.frequencies, parameters.unknown_trips))
+    return exclusive_pairs(estimated(parameters, analysis))
 
 
 def rewrite(kernel: Kernel, parameters: Parameters, analysis: Analysis) -> Kernel:
@@ -107,12 +87,7 @@ def rewrite(kernel: Kernel, parameters: Parameters, analysis: Analysis) -> Kerne
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("corf", parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
+    return checked_residency("corf", parameters, program, machine)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
@@ -140,22 +115,9 @@ def init(parameters: Parameters, program: Program) -> State:
     )
 
 
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """The register file, gated."""
-    return register_file(parameters.enabled)
-
-
-def banks(parameters: Parameters) -> Banks | None:
-    """Banks with slices and one row address."""
-    return sliced_banks(row_addresses=1) if parameters.enabled else None
-
-
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map and logic."""
-    if not parameters.enabled:
-        return ()
-    size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, parameters.renaming_stages, coalesces=True, logic=parameters.logic)
+    return added_hardware(parameters, coalesces=True, logic=parameters.logic)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel, analysis: Analysis) -> dict[int, str]:

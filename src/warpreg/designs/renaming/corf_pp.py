@@ -33,59 +33,38 @@ import functools
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import Banks, Declaration, Logic, Program, Residency, Structure, Table, parameter
+from warpreg.designs.interface import Banks, Logic, Program, Residency, Table, parameter
 from warpreg.designs.parts.affinity.alignment import alignments
-from warpreg.designs.parts.affinity.frequencies import frequencies_parameter, kernel_graph, unknown_trips_parameter
 from warpreg.designs.parts.affinity.graph import Edge
 from warpreg.designs.parts.affinity.metadata import alignment_instructions, with_metadata
 from warpreg.designs.parts.affinity.optimum import best_alignments
 from warpreg.designs.parts.affinity.preset import adjacent_words, numbering, renumbered, side_of
-from warpreg.designs.parts.hints.partial_results import partial_flags
-from warpreg.designs.parts.renaming.events import EVENTS, RESOURCES
+from warpreg.designs.parts.hints.partial_results import compile
+from warpreg.designs.parts.renaming.coalescing import Coalescing, declaration, estimated
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
 from warpreg.designs.parts.renaming.hooks import collected, plan_reads, produced, warp_end, warp_start
 from warpreg.designs.parts.renaming.parts import (
     added_hardware,
-    banks_parameter,
     carry_parameter,
     checked_residency,
     logic_parameter,
-    physical_parameter,
-    register_file,
     sliced_banks,
-    stages_parameter,
+    structures,
     survey_parameter,
-    table_parameter,
 )
 from warpreg.designs.parts.renaming.state import TO_ITS_SIDE, State, renaming
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "plan_reads", "produced", "warp_end", "warp_start"]
+__all__ = ["collected", "compile", "plan_reads", "produced", "structures", "warp_end", "warp_start"]
 
-DESIGN = Declaration(
-    slot="mapping",
-    source="corf §2.5, §2.6",
-    order="sm",
-    events=EVENTS,
-    resources=RESOURCES,
-    widths=True,
-    profile=True,
-)
+DESIGN = declaration("corf §2.5, §2.6")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Coalescing):
     """Size of the register file, and options of the compiler and the allocation."""
 
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    physical: int = physical_parameter()
-    banks: int = banks_parameter()
-    table_entries: int = table_parameter()
-    renaming_stages: int = stages_parameter()
-    virtualization: bool = parameter(True, source="corf §2.4.3, Table 2.1: registers that are dead are released")
-    frequencies: str = frequencies_parameter()
-    unknown_trips: float = unknown_trips_parameter()
     alignment: str = parameter(
         "heuristic", choices=("heuristic", "optimum"), source="corf §2.5.1: a heuristic, as the optimum is NP-hard"
     )
@@ -111,7 +90,7 @@ class Parameters:
 
 def sides(parameters: Parameters, analysis: Analysis) -> dict[int, int]:
     """The side of each register that is read with another one."""
-    graph = kernel_graph(analysis, parameters.frequencies, parameters.unknown_trips)
+    graph = estimated(parameters, analysis)
     if parameters.encoding == "preset":
         return {register: side_of(register) for edge in graph for register in edge}
     return dict(_aligned(tuple(sorted(graph.items())), parameters.alignment))
@@ -130,18 +109,13 @@ def rewrite(kernel: Kernel, parameters: Parameters, analysis: Analysis) -> Kerne
         return kernel
     if parameters.encoding == "metadata":
         return with_metadata(kernel, alignment_instructions(kernel.register_count))
-    graph = kernel_graph(analysis, parameters.frequencies, parameters.unknown_trips)
+    graph = estimated(parameters, analysis)
     return renumbered(kernel, numbering(graph, adjacent_words(kernel), kernel.register_count))
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("corf-pp", parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
+    return checked_residency("corf-pp", parameters, program, machine)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
@@ -169,11 +143,6 @@ def init(parameters: Parameters, program: Program) -> State:
     )
 
 
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """The register file, gated."""
-    return register_file(parameters.enabled)
-
-
 def banks(parameters: Parameters) -> Banks | None:
     """Banks with slices and two row addresses."""
     return sliced_banks(row_addresses=2) if parameters.enabled else None
@@ -181,7 +150,4 @@ def banks(parameters: Parameters) -> Banks | None:
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map and logic."""
-    if not parameters.enabled:
-        return ()
-    size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, parameters.renaming_stages, coalesces=True, logic=parameters.logic)
+    return added_hardware(parameters, coalesces=True, logic=parameters.logic)

@@ -35,28 +35,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import Banks, Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Table, parameter
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.renaming.events import EVENTS, RESOURCES
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
 from warpreg.designs.parts.renaming.hooks import collected, plan_reads, produced, warp_end, warp_start
 from warpreg.designs.parts.renaming.parts import (
+    RenamedFile,
     added_hardware,
-    banks_parameter,
     carry_parameter,
     checked_residency,
-    physical_parameter,
-    register_file,
     search_parameter,
-    sliced_banks,
-    stages_parameter,
-    table_parameter,
+    structures,
 )
+from warpreg.designs.parts.renaming.parts import row_banks as banks
 from warpreg.designs.parts.renaming.state import State, renaming
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "plan_reads", "produced", "warp_end", "warp_start"]
+__all__ = ["banks", "collected", "compile", "plan_reads", "produced", "structures", "warp_end", "warp_start"]
 
 DESIGN = Declaration(
     slot="mapping", source="corf §2.2, §2.4.3, §2.6", order="sm", events=EVENTS, resources=RESOURCES, widths=True
@@ -64,14 +60,9 @@ DESIGN = Declaration(
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(RenamedFile):
     """Size of the register file, and options."""
 
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    physical: int = physical_parameter()
-    banks: int = banks_parameter()
-    table_entries: int = table_parameter()
-    renaming_stages: int = stages_parameter()
     virtualization: bool = parameter(False, source="corf §2.4.3: registers that are dead are released")
     coalesce: bool = parameter(False, source="corf §2.3: packing extended to read two sources at once, first fit kept")
     survey: bool = parameter(
@@ -85,12 +76,7 @@ class Parameters:
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("packing", parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
+    return checked_residency("packing", parameters, program, machine)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
@@ -115,19 +101,6 @@ def init(parameters: Parameters, program: Program) -> State:
     )
 
 
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """The register file, gated."""
-    return register_file(parameters.enabled)
-
-
-def banks(parameters: Parameters) -> Banks | None:
-    """Banks with slices and one row address."""
-    return sliced_banks(row_addresses=1) if parameters.enabled else None
-
-
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map and logic."""
-    if not parameters.enabled:
-        return ()
-    size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, parameters.renaming_stages, coalesces=parameters.coalesce)
+    return added_hardware(parameters, coalesces=parameters.coalesce)

@@ -25,48 +25,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Table
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.renaming.events import EVENTS, RESOURCES
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
 from warpreg.designs.parts.renaming.hooks import collected, plan_reads, produced, warp_end, warp_start
-from warpreg.designs.parts.renaming.parts import (
-    added_hardware,
-    banks_parameter,
-    checked_residency,
-    physical_parameter,
-    register_file,
-    stages_parameter,
-    table_parameter,
-)
+from warpreg.designs.parts.renaming.parts import RenamedFile, added_hardware, checked_residency, structures
 from warpreg.designs.parts.renaming.state import State, renaming
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["collected", "plan_reads", "produced", "warp_end", "warp_start"]
+__all__ = ["collected", "compile", "plan_reads", "produced", "structures", "warp_end", "warp_start"]
 
 DESIGN = Declaration(slot="mapping", source="corf §2.4.3, §2.7", order="sm", events=EVENTS, resources=RESOURCES)
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(RenamedFile):
     """Size of the register file."""
-
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    physical: int = physical_parameter()
-    banks: int = banks_parameter()
-    table_entries: int = table_parameter()
-    renaming_stages: int = stages_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("virtualization", parameters.physical, parameters.banks, program, machine)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
+    return checked_residency("virtualization", parameters, program, machine)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
@@ -79,14 +59,6 @@ def init(parameters: Parameters, program: Program) -> State:
     return renaming(program, parameters.physical, parameters.banks, enabled=parameters.enabled, packs=False, frees=True)
 
 
-def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """The register file, gated."""
-    return register_file(parameters.enabled)
-
-
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map."""
-    if not parameters.enabled:
-        return ()
-    size = parameters.physical, parameters.banks, parameters.table_entries
-    return added_hardware(*size, parameters.renaming_stages, coalesces=False)
+    return added_hardware(parameters, coalesces=False)

@@ -69,7 +69,7 @@ from warpreg.designs.interface import (
     result_operands,
     wake,
 )
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.renaming.events import EVENTS, IN_USE, RESOURCES
 from warpreg.designs.parts.renaming.hints import WORD, RenamingHints, renaming_hints
 from warpreg.designs.parts.renaming.hooks import end_source, issue_sources, rename_result, report_resident
@@ -79,10 +79,11 @@ from warpreg.designs.parts.renaming.state import State as Renaming
 from warpreg.designs.parts.renaming.table import UNMAPPED, end_warp
 from warpreg.designs.parts.thread_blocks.places import NOBODY, arrive, depart, empty_places
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
 THROTTLED = len(EVENTS)
 CLAIMED = len(RESOURCES)
+__all__ = ["compile"]
+
 DESIGN = Declaration(
     slot="mapping",
     source="regmutex §4.2, §4.3.2, §4.4.3",
@@ -130,24 +131,30 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """``renaming`` as of the other designs that rename.  Kernel-wide: ``need`` of a thread block.  Per warp: ``claim``
-    [register], `NO_CLAIM`, `HOLDS` or `WRITES`, and ``place``.  Per SM: ``claims`` [place] of a thread block, ``pool``
-    [1], registers without claim, ``fewest`` [1] that a waiting warp wants (`NONE_WAITS`), ``waits`` [place], 1 if a
-    warp of the thread block may wait, and ``least`` [guaranteed], room for `sum_of_least`; ``block`` and ``left`` of
-    `places`.
-    """
+    """Claims of thread blocks on a pool of registers."""
 
     renaming: Renaming
+    """As of the other designs that rename."""
     need: int
+    """Registers that a thread block needs."""
     claim: NDArray[np.uint8]
+    """By warp [register]: `NO_CLAIM`, `HOLDS` or `WRITES`."""
     claims: NDArray[np.int64]
+    """By SM [place]: of a thread block."""
     pool: NDArray[np.int64]
+    """By SM [1]: registers without claim."""
     fewest: NDArray[np.int64]
+    """By SM [1]: that a waiting warp wants (`NONE_WAITS`)."""
     waits: NDArray[np.uint8]
+    """By SM [place]: 1 if a warp of the thread block may wait."""
     least: NDArray[np.int64]
+    """By SM [guaranteed]: room for `sum_of_least`."""
     place: NDArray[np.int64]
+    """By warp."""
     block: NDArray[np.int64]
+    """As in `places`."""
     left: NDArray[np.int64]
+    """As in `places`."""
 
 
 def residency(
@@ -162,11 +169,6 @@ def residency(
             f" of a thread block of {warps} warps, found {machine.warp_registers}"
         )
     return Residency(0, pool=need)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old bytes."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:

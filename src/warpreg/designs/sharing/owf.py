@@ -110,21 +110,28 @@ class Sharing(Residency):
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``alone`` places share with nobody; then follow ``pairs`` places, and as many that share with them.
-    By pc: ``accesses`` and ``shared`` ones of registers.  Per warp: ``place``, and whether it has ``locked``.  Per SM:
-    ``at`` [place, index], the warps that run; ``owner`` [pair], a place; ``block`` and ``left`` of `places`.
-    """
+    """Places of warps, their pairs, and who owns what these share."""
 
     alone: int
+    """Places that share with nobody, the first ones."""
     pairs: int
+    """Places that follow them, and as many after these that share with them."""
     accesses: NDArray[np.int64]
+    """By pc: accesses of registers."""
     shared: NDArray[np.int64]
+    """By pc: accesses of shared registers."""
     place: NDArray[np.int64]
+    """By warp."""
     locked: NDArray[np.int64]
+    """By warp: whether it has locked its pair."""
     at: NDArray[np.int64]
+    """By SM [place, index]: the warps that run."""
     block: NDArray[np.int64]
+    """As in `places`."""
     left: NDArray[np.int64]
+    """As in `places`."""
     owner: NDArray[np.int64]
+    """By SM [pair]: a place."""
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine, launch: Launch) -> Residency:

@@ -26,32 +26,13 @@ Where the text is silent:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import Declaration, Launch, Logic, Program, Residency, Room, Table
-from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.residency import unshared
-from warpreg.designs.parts.sharing.check import checked_division
-from warpreg.designs.parts.sharing.choice import (
-    base_of,
-    code_of,
-    division_to_check,
-    enabled_parameter,
-    extended_parameter,
-    gap_parameter,
-    mapping_parameter,
-    rounding_parameter,
-    size_of,
-    tie_parameter,
-)
-from warpreg.designs.parts.sharing.columns import SharingHints, sharing_hints
-from warpreg.designs.parts.sharing.corruptions import SectionCorruption, corruptions_of
-from warpreg.designs.parts.sharing.explanation import explanation
+from warpreg.designs.parts.sharing.choice import Options, size_of
+from warpreg.designs.parts.sharing.declared import checked, corruptions, explain, extended_of, hints, rewrite
 from warpreg.designs.parts.sharing.hooks import (
     EVENTS,
     RESOURCES,
@@ -67,25 +48,18 @@ from warpreg.designs.parts.sharing.hooks import (
 from warpreg.designs.parts.sharing.pool import SLOTS, State, pool_state
 from warpreg.designs.parts.sharing.sizes import sections_of
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "warp_end", "written_back",
+    "State", "admit", "checked", "collected", "corruptions", "explain", "hints", "issued", "owner", "plan_reads",
+    "produced", "rewrite", "warp_end", "written_back",
 ]  # fmt: skip
 
 DESIGN = Declaration(slot="mapping", source="regmutex §4.3", order="sm", events=EVENTS, resources=RESOURCES)
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Options):
     """Size of the extended set, and options."""
-
-    enabled: bool = enabled_parameter()
-    extended: int = extended_parameter()
-    tie: str = tie_parameter()
-    rounding: str = rounding_parameter()
-    gap: int = gap_parameter()
-    split_mapping: bool = mapping_parameter()
 
 
 def residency(
@@ -94,21 +68,6 @@ def residency(
     """The base set of each warp, and room for one section at least."""
     size = size_of(parameters, program, machine, launch, analysis)
     return unshared(machine, program.register_count) if size is None else size.room.residency
-
-
-def rewrite(kernel: Kernel, parameters: Parameters, room: Room | None = None) -> Kernel:
-    """The kernel with acquires, releases and moves."""
-    return code_of(parameters, kernel, room, extended_of(room))
-
-
-def extended_of(room: Room | None) -> int:
-    """The registers of a section, by the residency."""
-    return room.residency.pool if room else 0
-
-
-def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Room | None = None) -> SharingHints:
-    """Where sections are acquired, used and released."""
-    return sharing_hints(analysis.kernel, program, base_of(program, room, extended_of(room)))
 
 
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
@@ -127,18 +86,3 @@ def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Ta
         Table(name, warps, bits, ports=2, stages=0)
         for name, bits in (("sections", 1), ("warp status", 1), ("section of warp", (warps - 1).bit_length()))
     )
-
-
-def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:
-    """Verifies the code by execution; if the size follows the rule, that with the largest candidate."""
-    return checked_division(kernel, division_to_check(parameters, kernel))
-
-
-def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64]) -> Sequence[SectionCorruption]:
-    """Seeded errors in that code."""
-    return corruptions_of(kernel, division_to_check(parameters, kernel), visits)
-
-
-def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc of the compiled code: acquires and releases, and where a section is held."""
-    return explanation(kernel)

@@ -18,11 +18,7 @@ Limits: a machine needs an even number of warp slots.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.errors import DesignError
@@ -39,26 +35,10 @@ from warpreg.designs.interface import (
     index_in_block,
     thread_block,
 )
-from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.residency import room as room_of
 from warpreg.designs.interface.residency import unshared
-from warpreg.designs.parts.sharing.check import checked_division
-from warpreg.designs.parts.sharing.choice import (
-    BY_RULE,
-    base_of,
-    code_of,
-    division_to_check,
-    enabled_parameter,
-    extended_parameter,
-    gap_parameter,
-    mapping_parameter,
-    rounding_parameter,
-    size_of,
-    tie_parameter,
-)
-from warpreg.designs.parts.sharing.columns import SharingHints, sharing_hints
-from warpreg.designs.parts.sharing.corruptions import SectionCorruption, corruptions_of
-from warpreg.designs.parts.sharing.explanation import explanation
+from warpreg.designs.parts.sharing.choice import BY_RULE, Options, size_of
+from warpreg.designs.parts.sharing.declared import checked, corruptions, explain, extended_of, hints, pairs_of, rewrite
 from warpreg.designs.parts.sharing.hooks import (
     EVENTS,
     RESOURCES,
@@ -73,23 +53,18 @@ from warpreg.designs.parts.sharing.hooks import (
 from warpreg.designs.parts.sharing.hooks import warp_end as end_warp
 from warpreg.designs.parts.sharing.pool import SLOTS, State, join_pair, leave_pair, pool_state
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "written_back"]
+__all__ = [
+    "State", "admit", "checked", "collected", "corruptions", "explain", "hints", "issued", "owner", "plan_reads",
+    "produced", "rewrite", "written_back",
+]  # fmt: skip
 
 DESIGN = Declaration(slot="mapping", source="regmutex §4.3.3", order="sm", events=EVENTS, resources=RESOURCES)
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Options):
     """Size of the extended set, and options."""
-
-    enabled: bool = enabled_parameter()
-    extended: int = extended_parameter()
-    tie: str = tie_parameter()
-    rounding: str = rounding_parameter()
-    gap: int = gap_parameter()
-    split_mapping: bool = mapping_parameter()
 
 
 def residency(
@@ -114,26 +89,6 @@ def residency(
     return found if resident[1] > resident[0] or parameters.extended != BY_RULE else plain
 
 
-def pairs_of(warps: int) -> int:
-    """The pairs of a thread block of so many warps, a single last warp included."""
-    return -(-warps // 2)
-
-
-def extended_of(room: Room | None) -> int:
-    """The registers of a section, by the residency."""
-    return room.residency.shared // pairs_of(room.residency.group) if room else 0
-
-
-def rewrite(kernel: Kernel, parameters: Parameters, room: Room | None = None) -> Kernel:
-    """The kernel with acquires, releases and moves."""
-    return code_of(parameters, kernel, room, extended_of(room))
-
-
-def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Room | None = None) -> SharingHints:
-    """Where sections are acquired, used and released."""
-    return sharing_hints(analysis.kernel, program, base_of(program, room, extended_of(room)))
-
-
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
     """A free section for each pair."""
     extended = extended_of(room)
@@ -146,21 +101,6 @@ def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Ta
     if not parameters.enabled or parameters.extended == 0:
         return ()
     return (Table("pair status", (machine.sm.warps if machine else SLOTS) // 2, 1, ports=2, stages=0),)
-
-
-def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:
-    """Verifies the code by execution; if the size follows the rule, that with the largest candidate."""
-    return checked_division(kernel, division_to_check(parameters, kernel))
-
-
-def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64]) -> Sequence[SectionCorruption]:
-    """Seeded errors in that code."""
-    return corruptions_of(kernel, division_to_check(parameters, kernel), visits)
-
-
-def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc of the compiled code: acquires and releases, and where a section is held."""
-    return explanation(kernel)
 
 
 @hook

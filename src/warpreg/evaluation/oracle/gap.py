@@ -53,25 +53,31 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Greedy against optimal placement over strands, each weighted by its number of entries.
-
-    ``instructions`` are executed warp-instructions, ``proven_instructions`` those in strands with a proven optimum.
-    ``alone_pj`` is the energy of the main register file alone; the others are savings relative to it, and no placement
-    saves more than ``bound_pj``.  ``executed`` are savings weighted with block frequencies: of the greedy placement, of
-    the optimal one, and of the optimal one for these frequencies.  ``steps`` are savings of optimal placements with
-    increasing freedom (`STEPS`).  Both are empty unless requested.
+    """Greedy against optimal placement over strands, each weighted by its number of entries; savings are relative to
+    ``alone_pj``.
     """
 
     strands: int = 0
     instructions: int = 0
+    """Executed warp-instructions."""
     proven_instructions: int = 0
+    """Those in strands with a proven optimum."""
     alone_pj: float = 0.0
+    """Energy of the main register file alone."""
     greedy_pj: float = 0.0
+    """Saved by the greedy placement."""
     best_pj: float = 0.0
+    """Saved by the optimal placement."""
     bound_pj: float = 0.0
+    """What no placement saves more than."""
     unproven: tuple[Open, ...] = ()
+    """Strands without a proven optimum."""
     steps: Mapping[str, float] = field(default_factory=dict)
+    """Savings of optimal placements with increasing freedom (`STEPS`); empty unless requested."""
     executed: Mapping[str, float] = field(default_factory=dict)
+    """Savings weighted with block frequencies: of the greedy placement, of the optimal one, and of the optimal one for
+    these frequencies; empty unless requested.
+    """
 
     @property
     def proven_share(self) -> float:

@@ -30,7 +30,6 @@ from warpreg.designs.interface.plan import READ, WRITE, Plan
 from warpreg.designs.interface.plan_functions import count
 from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.evaluation.runs.choices import Choice
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine
@@ -87,20 +86,19 @@ class ByInstruction:
 
 
 def by_instruction(
-    run: Run, kernel: Kernel, choice: Choice, machine: Machine, timed: Timed | None = None, mode: Mode = "compiled"
+    run: Run, kernel: Kernel, choice: Chosen, machine: Machine, timed: Timed | None = None, mode: Mode = "compiled"
 ) -> ByInstruction:
     """Count the launches of a kernel under a design.  Raises what counting raises, and RunError for a sample."""
     if timed is not None and timed.sample is not None:
         raise RunError(f"{kernel.name}: counts by instruction need a whole run, not a sample")
     design, codes = instrumented(choice.design, kernel)
-    values: dict[str, Any] = dict(choice.values)
     cycles = None
     if timed is None:
-        counts = replay(run.path(kernel), kernel, design, machine=machine, mode=mode, **values)
+        counts = replay(run.path(kernel), kernel, design, machine=machine, mode=mode, **choice.parameters)
     else:
         from warpreg.timing import simulate  # takes a tenth of a second
 
-        chosen = Chosen(design, design.configure(**values))
+        chosen = Chosen(design, choice.values)
         registers = run.options.get("registers")
         found = simulate(run.launches_of(kernel), machine, designs=chosen, registers=registers, mode=mode)
         counts, cycles = found.counts, found.cycles
@@ -114,22 +112,20 @@ def instrumented(design: Design, kernel: Kernel) -> tuple[Design, list[Kernel]]:
     columns = counted + OWN_COLUMNS
     events = tuple(f"{row} {column}" for row in range(rows) for column in range(columns))
     declaration = dataclasses.replace(design.declaration, order=_order(design), events=(*design.events, *events))
-    made = dataclasses.replace(design, declaration=declaration, hooks=_wrapped(design.hooks))
     codes: list[Kernel] = []
 
-    def initial_state(values: Any, program: Program, *given: Any, **named: Any) -> Any:
-        code = named["kernel"] if "kernel" in named else given[1]
+    def state_with(own: tuple[Any, ...], code: Kernel | None) -> tuple[Any, ...]:
+        assert code is not None, "replays and timing runs say which code they run"
         if code.instruction_count >= rows:
             raise RunError(f"{design.name} adds more than {MOST_ADDED} instructions to kernel {kernel.name}")
         codes.append(code)
         before = np.zeros(counted, np.int64)
         kept = Kept(columns, rows, len(design.events), per_kernel(before), per_warp(np.int64(0)))
-        return record_type("Instructions", ("own", "kept"))(
-            design.initial_state(values, program, *given, **named), kept
-        )
+        state: tuple[Any, ...] = record_type("Instructions", ("own", "kept"))(own, kept)
+        return state
 
-    object.__setattr__(made, "initial_state", initial_state)
-    return made, codes
+    hooks = _wrapped(design.hooks)
+    return dataclasses.replace(design, declaration=declaration, hooks=hooks, state_with=state_with), codes
 
 
 def _order(design: Design) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from piecewise_numba.options import Mode
-from warpreg.evaluation.runs.choices import Choice
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.provenance import DIGITS
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine
@@ -39,7 +39,7 @@ class How(Protocol):
     def options(self) -> Mapping[str, Any]:
         """Its entries in a result row, in addition to the options of the run."""
 
-    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
         """The counts of the design on the run."""
 
 
@@ -53,7 +53,7 @@ class Replayed:
     def options(self) -> Mapping[str, Any]:
         return {} if self.suspend == "never" else {"suspend": self.suspend}
 
-    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
         order = choice.design.declaration.order
         if order not in ("static", "warp"):
             raise RunError(
@@ -63,11 +63,10 @@ class Replayed:
         return Counted(replayed(run, choice, self.suspend, machine))
 
 
-def replayed(run: Run, choice: Choice, suspend: Suspend = "never", machine: Machine | None = None) -> list[Counts]:
+def replayed(run: Run, choice: Chosen, suspend: Suspend = "never", machine: Machine | None = None) -> list[Counts]:
     """The counts of the design on each kernel of the run, over all launches of the kernel."""
-    values: dict[str, Any] = dict(choice.values)
     return [
-        replay(run.path(kernel), kernel, choice.design, suspend=suspend, machine=machine, **values)
+        replay(run.path(kernel), kernel, choice.design, suspend=suspend, machine=machine, **choice.parameters)
         for kernel in run.kernels
     ]
 
@@ -87,11 +86,12 @@ class AlongSchedule:
     def options(self) -> Mapping[str, Any]:
         return {"schedule": hashlib.sha256(self.file.read_bytes()).hexdigest()[:DIGITS]}
 
-    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
-        values: dict[str, Any] = dict(choice.values)
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
         return Counted(
             [
-                replay_launches(self._scheduled(run, kernel), kernel, choice.design, machine=machine, **values)
+                replay_launches(
+                    self._scheduled(run, kernel), kernel, choice.design, machine=machine, **choice.parameters
+                )
                 for kernel in run.kernels
             ]
         )
@@ -134,15 +134,14 @@ class Timed:
             raise RunError(f"{run.name}: no copies from the host are recorded; a kernelslist.g names them")
         return {"cold": self.cold, "copies": run.copies if self.copies else ()}
 
-    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
         from warpreg.timing import estimate, simulate  # takes a tenth of a second
         from warpreg.timing.launch.estimate import whole
 
-        chosen = choice.chosen
         registers = run.options.get("registers")
         options = {"registers": registers, "mode": self.mode, "threads": self.threads, **self.between(run)}
         if self.sample is None:
-            found = whole(simulate(run.launches, machine, designs=chosen, **options), len(run.launches))
+            found = whole(simulate(run.launches, machine, designs=choice, **options), len(run.launches))
         else:
-            found = estimate(run.launches, machine, self.sample, designs=chosen, **options)
+            found = estimate(run.launches, machine, self.sample, designs=choice, **options)
         return Counted([found.timed.counts], found)

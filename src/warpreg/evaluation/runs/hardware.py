@@ -9,12 +9,12 @@ from typing import Any
 from warpreg import energy
 from warpreg.designs import Design
 from warpreg.designs.interface.hardware import Logic, Table
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.hardware_checks import check_hardware
 from warpreg.energy import EnergyError, Structure, Technology
 from warpreg.energy.cost import access_cost
 from warpreg.energy.hardware import logic_cost, table_cost
 from warpreg.energy.storage import copies, storage
-from warpreg.evaluation.runs.choices import Choice
 from warpreg.evaluation.runs.parts import Part
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
@@ -34,14 +34,13 @@ class Use:
     resources: Mapping[str, int] | None = None
 
 
-def check_prices(choices: Sequence[Choice], machine: Machine, technology: Technology) -> None:
+def check_prices(choices: Sequence[Chosen], machine: Machine, technology: Technology) -> None:
     """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""
     for choice in choices:
-        parameters = choice.design.configure(**dict(choice.values))
-        for structure in choice.design.structures(parameters):
+        for structure in choice.design.structures(choice.values):
             _check(choice.design.name, f"level {structure.level}", structure, machine, technology)
-        check_hardware(choice.design, choice.design.hardware(parameters, machine))
-        for one in _priced(choice.design, parameters, machine, technology):
+        check_hardware(choice.design, choice.design.hardware(choice.values, machine))
+        for one in _priced(choice.design, choice.values, machine, technology):
             kind = "table" if isinstance(one, Table) else "logic"
             _check(choice.design.name, f"{kind} {one.name}", one, machine, technology)
 

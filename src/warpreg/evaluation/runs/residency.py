@@ -15,28 +15,33 @@ from warpreg.simt import Launch
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """``registers`` per thread and the theoretical occupancy under a design: resident ``warps`` of one SM, as a
-    ``fraction`` of the maximum, bounded by ``limiter``.
-
-    ``given``: the user set the registers; the kernel demands ``demanded``.  Of the register file, each warp takes
-    ``held`` warp-registers, each group of ``group`` warps ``shared`` more, and at least ``pool`` are reserved for all
-    warps of the SM (`warpreg.designs.interface.Residency`).  ``misfit`` says why no thread
-    block fits and what would let one fit (`warpreg.counting.fitting`); empty if one fits.
-    """
+    """Registers per thread and the theoretical occupancy of a kernel under a design."""
 
     kernel: str
     registers: int
+    """Per thread."""
     demanded: int
+    """What the kernel demands."""
     given: bool
+    """The user set the registers."""
     blocks: int
+    """Resident thread blocks of one SM."""
     warps: int
+    """Resident warps of one SM."""
     fraction: float
+    """These, of the maximum."""
     limiter: str
+    """What bounds them."""
     held: int
+    """Warp-registers that each warp takes (`warpreg.designs.interface.Residency`)."""
     shared: int
+    """Warp-registers that each group of warps takes besides."""
     group: int
+    """Warps of a group."""
     pool: int
+    """Warp-registers reserved for all warps of the SM, at least."""
     misfit: str = ""
+    """Why no thread block fits and what would let one fit (`warpreg.counting.fitting`); empty if one fits."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -121,37 +121,42 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
-
-    ``defaults`` are the default values of the design's parameters on the machine, if known; ``timing`` is None if the
-    run was not timed. ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the
-    plain MRF over its own cycles, None if those are not known. ``events`` are the design's own counters, ``resources``
-    its own quantities, each summed over the cycles of the run and its SMs. ``added_instructions`` by kernel: those that
-    the design has added to the code, and in total how many of them were executed. ``ends_pj``: dynamic energy of the
-    design and of what it is normalized to, at both ends of the technology's band. ``whole_pj`` is the dynamic energy of
-    the design that results are normalized to, ``normalized_to``; None for the plain MRF.
-    """
+    """One run under one design."""
 
     workload: str
     design: str
     parameters: Parameters
     warp_instructions: int
     levels: Mapping[str, LevelUse]
+    """By name."""
     baseline: LevelUse
+    """The plain MRF on the same run."""
     provenance: Provenance
     residency: tuple[Residency, ...] = ()
     defaults: Parameters = field(default_factory=dict)
+    """The default values of the design's parameters on the machine, if known."""
     timing: Cycles | None = None
+    """None if the run was not timed."""
     parts: tuple[Part, ...] = ()
+    """The levels and what the design adds to them."""
     plain_leakage_pj: float | None = None
+    """Leakage of the plain MRF over its own cycles, None if those are not known."""
     events: Mapping[str, int] = field(default_factory=dict)
+    """The design's own counters."""
     resources: Mapping[str, int] = field(default_factory=dict)
+    """The design's own quantities, each summed over the cycles of the run and its SMs."""
     main: tuple[str, ...] = ("MRF",)
+    """The levels that together are the main register file."""
     added_instructions: Mapping[str, int] = field(default_factory=dict)
+    """By kernel: those that the design has added to the code."""
     added_warp_instructions: int = 0
+    """How many of them were executed."""
     ends_pj: tuple[tuple[float, float], ...] = ()
+    """Dynamic energy of the design and of what it is normalized to, at both ends of the technology's band."""
     whole_pj: float | None = None
+    """Dynamic energy of the design that results are normalized to; None for the plain MRF."""
     normalized_to: str = "the plain MRF"
+    """That design."""
 
     def _repr_html_(self) -> str:
         """Accesses and energy by level, for notebooks."""

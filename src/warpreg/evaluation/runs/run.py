@@ -172,30 +172,32 @@ OF_BINARIES = frozenset({"machine_code", "registers"})
 
 @dataclass(frozen=True, slots=True)
 class CompileChoice:
-    """The compiler options of a user, with the names of the command line.
-
-    ``registers``: register demand per thread for the computation of occupancy, regardless of the compiled kernel.
-    ``latencies``: the machine that instructions are scheduled for, by name or path.  ``include``, ``define`` and
-    ``arch`` are those of `CudaOptions`, for CUDA C++.  ``machine_code``: run the code of ``ptxas`` for this
-    architecture instead; of this compiler's options, it obeys ``max_registers`` only.
-    """
+    """The compiler options of a user, with the names of the command line; the others are as in `CompileOptions`."""
 
     max_registers: int | None = None
     schedule: bool = True
     target: str = codegen.PLAIN.name
     level: str = codegen.MACHINE
     registers: int | None = None
+    """Register demand per thread for the computation of occupancy, regardless of the compiled kernel."""
     banks: int = 0
     latencies: str | None = None
+    """The machine that instructions are scheduled for, by name or path."""
     address_bits: int = 64
     rotate: int = 0
     sink: bool = True
     rematerialize: bool = True
     live_words: int | None = None
     include: tuple[str, ...] = ()
+    """As in `CudaOptions`, for CUDA C++."""
     define: tuple[str, ...] = ()
+    """As in `CudaOptions`."""
     arch: str | None = None
+    """As in `CudaOptions`."""
     machine_code: str | None = None
+    """Run the code of ``ptxas`` for this architecture instead; of this compiler's options, it obeys ``max_registers``
+    only.
+    """
 
     @property
     def cuda(self) -> CudaOptions:

@@ -1,59 +1,129 @@
-"""Cycles and counts of a sample of a run on a machine, with or without a design, and ages of registers read."""
+"""Cycles, counts and resources of a sample of a run, with or without a design: the input of energy, leakage and speed.
+
+A study says what is sampled (`warpreg.evaluation.runs.sampling`) and which recorder stands beside the design.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from warpreg import gpu
+from warpreg import gpu, timing
 from warpreg.designs import load
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
-from warpreg.evaluation.runs import reuse_ages
+from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.run import Run
-from warpreg.evaluation.runs.sampling import sampled
+from warpreg.evaluation.runs.sampling import ONE_SM, Sampling, timed
 from warpreg.evaluation.runs.scheduled import Variant
 from warpreg.replay import Counts
+from warpreg.timing import TimingResult
 
-WATCHER = Path(reuse_ages.__file__)
+EMPTY = "empty"
+"""In the stall account, a warp slot without a warp."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TimedSample:
-    """The timing of a sample; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None if not recorded."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sample:
+    """What the timing of a sample found, summed over its launches."""
 
     cycles: int
     warp_instructions: int
+    """Of the whole sample, those that the design adds included."""
     counts: Counts
-    ages: NDArray[np.int64] | None = None
+    """Accesses and events under the design."""
+    plain: Counts
+    """Accesses of the main register file alone on the same path."""
+    resources: Mapping[str, int]
+    """Quantities of the design, summed over cycles and SMs."""
+    sms: int = 1
+    """SMs that the sample was timed on."""
+    busy_cycles: int
+    """Cycles of all SMs that a launch gave a thread block."""
+    stalls: Mapping[str, int]
+    """Cycles of warp slots by cause."""
+    bank_conflicts: int = 0
+    """Banks with a read that was not granted, summed over cycles."""
+    until_dispatch: int = 0
+    """Cycles of all instructions from their issue to their dispatch, in the operand collection stage."""
+
+    @classmethod
+    def of(cls, launches: Sequence[TimingResult], **own: Any) -> Self:
+        """The sample of timed launches; ``own`` are the fields that a study adds."""
+        found = timing.joined(launches)
+        return cls(
+            cycles=found.cycles,
+            warp_instructions=found.warp_instructions,
+            counts=found.counts,
+            plain=found.plain,
+            resources=found.resources,
+            sms=found.sms,
+            busy_cycles=sum(one.cycles * int((one.issued > 0).sum()) for one in launches),
+            stalls=found.stall_account,
+            bank_conflicts=found.bank_conflicts,
+            until_dispatch=found.latch_cycles + found.collect_cycles + found.collect_cycles_memory,
+            **own,
+        )
+
+    @property
+    def use(self) -> Use:
+        """What the sample used, for prices: of an SM without thread block, nothing."""
+        return Use(self.counts.events, self.busy_cycles, 1, self.resources)
+
+    @property
+    def ipc(self) -> float:
+        """Warp-instructions per cycle."""
+        return self.warp_instructions / max(1, self.cycles)
+
+    @property
+    def ipc_of_kernel(self) -> float:
+        """Warp-instructions per cycle, without those that the design has added to the kernel."""
+        return (self.warp_instructions - self.counts.added_warp_instructions) / max(1, self.cycles)
+
+    @property
+    def warp_cycles(self) -> int:
+        """Cycles of all warp slots that hold a warp."""
+        return sum(cycles for cause, cycles in self.stalls.items() if cause != EMPTY)
+
+    @property
+    def achieved(self) -> float:
+        """Mean share of warp slots that hold a warp."""
+        return self.warp_cycles / max(1, sum(self.stalls.values()))
+
+
+class Recorder(Protocol):
+    """What records beside a design: a frozen dataclass without fields, in or above the module of its design file."""
+
+    file: ClassVar[Path]
+    """A design of the slot ``policy`` that decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """The measure; without a variant, the main register file alone.  ``ages``: also record the ages of reads."""
+class Sampled:
+    """The measure of a sample."""
 
     machine: str
     variant: Variant | None = None
-    ages: bool = False
+    """The design; None for the main register file alone."""
+    sampling: Sampling = ONE_SM
+    recorder: Recorder | None = None
 
-    def __call__(self, run: Run) -> TimedSample:
+    @property
+    def needs_widths(self) -> bool:
+        """Whether the run must record the widths of values."""
+        return self.variant is not None and load(self.variant.design).declaration.widths
+
+    def __call__(self, run: Run) -> Sample:
         machine = gpu.load(self.machine)
-        if self.variant is None:
-            found = sampled(run, machine)
-            return TimedSample(found.cycles, found.warp_instructions, found.counts)
-        watched = [load(self.variant.design), *([load(WATCHER)] if self.ages else [])]
-        values: dict[str, Any] = dict(self.variant.values)
-        if self.ages:
-            values = {joined(watched[0], name): value for name, value in self.variant.values}
-        found = sampled(run, machine, designs=watched, **values)
-        ages = ages_of(found.counts) if self.ages else None
-        return TimedSample(found.cycles, found.warp_instructions, found.counts, ages)
+        return Sample.of(timed(self.sampling.pieces(run, machine), machine, designs=self.chosen()))
 
-
-def ages_of(counts: Counts) -> NDArray[np.int64]:
-    """Reads by level and age class."""
-    events = [number for name, number in counts.events.items() if name.startswith("age_")]
-    return np.array(events, np.int64).reshape(reuse_ages.LEVELS, reuse_ages.CLASSES)
+    def chosen(self) -> Chosen:
+        """The design with its parameters, and the recorder."""
+        designs = [] if self.variant is None else [load(self.variant.design)]
+        values: dict[str, Any] = {} if self.variant is None else dict(self.variant.values)
+        if self.recorder is not None:
+            values = {joined(design, name): value for design in designs for name, value in values.items()}
+            designs.append(load(self.recorder.file))
+        return Chosen.of(designs, values)

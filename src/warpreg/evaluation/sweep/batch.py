@@ -23,9 +23,9 @@ from warpreg import energy, gpu
 from warpreg.cache import store
 from warpreg.cache.identity import Unaffected, fields_of
 from warpreg.cache.sources import sources_digest
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.energy import Technology
 from warpreg.evaluation.runs import stored_row
-from warpreg.evaluation.runs.choices import Choice
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.provenance import DIGITS
 from warpreg.evaluation.runs.row import Row
@@ -130,7 +130,7 @@ class Keys:
         key = cell.design, repr(cell.values), cell.machine
         if key not in self._designs:
             choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
-            self._designs[key] = {"design": [choice.design.name, choice.digest], "values": dict(choice.values)}
+            self._designs[key] = {"design": [choice.design.name, choice.digest], "values": choice.parameters}
         return self._designs[key]
 
     def _content(self, made: Made) -> dict[str, Any]:
@@ -160,9 +160,9 @@ def _identified(described: Machine | Technology) -> list[str]:
     return [described.name, described.digest]
 
 
-def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Choice:
+def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Chosen:
     """The design with its parameters, on a machine."""
-    return Choice.load(design, dict(values), machine=machine, unchecked=unchecked)
+    return Chosen.load(design, dict(values), machine=machine, unchecked=unchecked)
 
 
 def package() -> str:

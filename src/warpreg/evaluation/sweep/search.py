@@ -83,8 +83,7 @@ class _Space:
         """Storage in bytes and area in mm² that a design adds to an SM."""
         setting = Setting.load(self.machine, self.technology)
         choice = batches.loaded(design, values, setting.machine, self.unchecked)
-        parameters: Any = choice.design.configure(**dict(choice.values))
-        every = parts(choice.design, parameters, Use({}), setting.machine, setting.technology)
+        every = parts(choice.design, choice.values, Use({}), setting.machine, setting.technology)
         return sum(one.bytes for one in every), sum(one.area_mm2 for one in every)
 
 

@@ -132,20 +132,28 @@ class SearchEntry(Entry):
 
 
 class StudyFile(Entry):
-    """The whole file."""
+    """The whole file; a study has a cell for every combination of the lists."""
 
     workloads: Names
+    """Names, files, traces, or ``all``."""
     sizes: Annotated[list[Literal["tiny", "small", "full"]], BeforeValidator(_listed), Field(min_length=1)] = ["small"]
     seeds: Seeds = [0]
     machines: Names = [DEFAULT_MACHINE]
     technologies: Names = [DEFAULT_TECHNOLOGY]
     designs: Annotated[list[DesignEntry], Field(min_length=1)]
+    """Each with values of parameters."""
     compile: dict[str, Annotated[list[bool | int | str], BeforeValidator(_listed), Field(min_length=1)]] = {}
+    """Compiler options by name, each with its values."""
     traces: TracesEntry = TracesEntry()
+    """What is read of traces."""
     suspend: Literal["never", "static"] = "never"
+    """Where warps leave the active set without cycles."""
     cycles: bool = False
+    """Runs are timed."""
     sample: SampleEntry | None = None
+    """What is timed of each run; None for all."""
     search: SearchEntry | None = None
+    """A search in place of all combinations."""
 
     def reading(self, folder: Path = Path()) -> TraceChoice:
         """What is read of traces; a listing is in ``folder``."""

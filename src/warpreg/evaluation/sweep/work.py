@@ -15,7 +15,7 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 import warpreg
-from warpreg.evaluation.runs.choices import Choice
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
 from warpreg.evaluation.runs.counting import How, Timed
 from warpreg.evaluation.runs.row import Failure
@@ -178,7 +178,7 @@ def _record(cells: Any, unchecked: bool) -> Record:
     """What the run must record."""
     every = list(cells)
     widths = any(
-        Choice.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths for one in every
+        Chosen.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths for one in every
     )
     return Record(path=True, addresses=any(isinstance(one.how, Timed) for one in every), widths=widths)
 

@@ -27,7 +27,6 @@ from warpreg.ir.opcodes.form import Form, Latency, Meaning, Opcode, Signature, U
 from warpreg.ir.opcodes.table import (
     CARRY,
     OPCODES,
-    Traits,
     canonical,
     carry_defs,
     carry_uses,
@@ -37,22 +36,23 @@ from warpreg.ir.opcodes.table import (
     is_allowed,
     is_known,
     lookup,
-    reads_carry,
     resolve,
     signature,
-    traits,
-    writes_carry,
+    traits_of,
 )
+from warpreg.ir.opcodes.trait import Flow, Trait, Traits
 
 __all__ = [
     "CARRY",
     "OPCODES",
     "Algebra",
+    "Flow",
     "Form",
     "Latency",
     "Meaning",
     "Opcode",
     "Signature",
+    "Trait",
     "Traits",
     "Unit",
     "canonical",
@@ -64,9 +64,7 @@ __all__ = [
     "is_allowed",
     "is_known",
     "lookup",
-    "reads_carry",
     "resolve",
     "signature",
-    "traits",
-    "writes_carry",
+    "traits_of",
 ]

@@ -24,10 +24,13 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes.trait import Flow, Trait
 from warpreg.ir.types import PRED, TYPES, U64, Kind, Type
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 
 class Unit(enum.Enum):
@@ -154,31 +157,38 @@ If the types contain ``CC``, the carry is the last source, and is returned as th
 
 @dataclass(frozen=True)
 class Opcode:
-    """One row of the table.
-
-    ``meaning`` is None if memory, control flow or other lanes are involved; ``effect`` then describes the effect in
-    words.  ``lanes``: the meaning takes the mask of active lanes (a predicate value) before its sources.  ``update``
-    computes the new value of an atomic operation from the old one.  ``outlined``: a long composition that compiled code
-    should call instead of inlining.  ``arrangement`` returns the signature if it depends on the grouping of operands;
-    None if they do not match.  ``reads_only``: an effect that changes nothing, so that the instruction can be removed.
-    ``keeps_signs``: a row of machine code whose meaning applies the negation of its sources itself.
-    ``constants``: whether the compiler may substitute a constant for one source, as most of NVIDIA's arithmetic allows;
-    False if operands must stay as written.
-    """
+    """One row of the table."""
 
     syntax: str
     types: str
     meaning: Meaning | None = None
+    """None if memory, control flow or other lanes are involved."""
     unit: Unit = Unit.ALU
     latency: Latency | Callable[[tuple[str, ...]], Latency] | None = None
     effect: str = ""
+    """Describes the effect in words where there is no meaning."""
     lanes: bool = False
+    """The meaning takes the mask of active lanes (a predicate value) before its sources."""
     update: Meaning | None = None
+    """Computes the new value of an atomic operation from the old one."""
     outlined: bool = False
+    """A long composition that compiled code should call instead of inlining."""
     arrangement: Callable[[Instruction], Signature | None] | None = None
+    """Returns the signature if it depends on the grouping of operands; None if they do not match."""
     reads_only: bool = False
+    """An effect that changes nothing, so that the instruction can be removed."""
     constants: bool = True
+    """Whether the compiler may substitute a constant for one source, as most of NVIDIA's arithmetic allows; False if
+    operands must stay as written.
+    """
     keeps_signs: bool = False
+    """A row of machine code whose meaning applies the negation of its sources itself."""
+    traits: Trait = Trait.NONE
+    """What else it does."""
+    flow: Flow = Flow.NEXT
+    """Of rows of machine code: where a warp goes behind it."""
+    space: str = ""
+    """The state space that it accesses, where no modifier names it; ``generic`` if the address decides."""
 
     @functools.cached_property
     def name(self) -> str:
@@ -202,6 +212,16 @@ class Opcode:
     @property
     def writes_carry(self) -> bool:
         return "CC" in self._slots[0]
+
+    @property
+    def has_result(self) -> bool:
+        """Whether its first operand is a destination; that of machine code always is."""
+        return bool(self._slots[0])
+
+    @property
+    def takes_address(self) -> bool:
+        """Whether a source is an address in memory; those of the texture unit are handles."""
+        return "address" in self._slots[1] and self.unit is not Unit.TEX
 
     @property
     def is_pure(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -68,8 +69,9 @@ RELEASE, ACQUIRE = f"[.(release.cta|release.cluster|{RELAXED})]", f"[.(acquire.c
 CHANGES, WAITS = "changes an mbarrier", "tells whether a phase of an mbarrier is complete"
 
 
-def _row(syntax: str, types: str, effect: str) -> Opcode:
-    return Opcode(f"mbarrier.{syntax}.b64", types, unit=Unit.MEM, latency=Latency.SHARED, effect=effect)
+def _row(syntax: str, types: str, effect: str, traits: Trait = Trait.NONE) -> Opcode:
+    traits |= Trait.ASYNCHRONOUS | Trait.PINNED
+    return Opcode(f"mbarrier.{syntax}.b64", types, unit=Unit.MEM, latency=Latency.SHARED, effect=effect, traits=traits)
 
 
 OPCODES = (
@@ -85,9 +87,9 @@ OPCODES = (
             _row(f"{arrive}.noComplete[.release.cta]{CTA}", "b64 <- address u32", CHANGES),
         )
     ),
-    _row(f"test_wait{ACQUIRE}{CTA}", "pred <- address b64", WAITS),
-    _row(f"test_wait.parity{ACQUIRE}{CTA}", "pred <- address u32", WAITS),
-    _row(f"try_wait{ACQUIRE}{CTA}", "pred <- address b64 u32?", WAITS),
-    _row(f"try_wait.parity{ACQUIRE}{CTA}", "pred <- address u32 u32?", WAITS),
+    _row(f"test_wait{ACQUIRE}{CTA}", "pred <- address b64", WAITS, Trait.PHASE),
+    _row(f"test_wait.parity{ACQUIRE}{CTA}", "pred <- address u32", WAITS, Trait.PHASE),
+    _row(f"try_wait{ACQUIRE}{CTA}", "pred <- address b64 u32?", WAITS, Trait.PHASE),
+    _row(f"try_wait.parity{ACQUIRE}{CTA}", "pred <- address u32 u32?", WAITS, Trait.PHASE),
     Opcode("mbarrier.pending_count.b64", "u32 <- b64", pending_count, constants=False),
 )

@@ -11,7 +11,8 @@ from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.arithmetic import half
 from warpreg.ir.opcodes.arithmetic.floating import EXPONENT, canonical, sign_of
 from warpreg.ir.opcodes.arithmetic.integer import less
-from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
+from warpreg.ir.opcodes.form import Form, Latency, Meaning, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -94,6 +95,12 @@ COMPARED = "(b16|b32|b64|b128)"
 RETURNING = (*UPDATES, ("exch.(b32|b64|b128)", lambda m, f, old, b: b))
 RETURNS = "the old value is returned and replaced, lane after lane"
 
+LOADS, STORES = Trait.READS | Trait.ELEMENTS, Trait.WRITES | Trait.ELEMENTS
+REDUCES = LOADS | STORES | Trait.ATOMIC
+UPDATES_MEMORY = REDUCES | Trait.RETURNS_OLD
+HINTS_CACHE = Trait.IDLE | Trait.PINNED
+ORDERS = Trait.FENCE | Trait.IDLE
+
 
 VECTORS = (
     ("add", "(v2|v4)", "f32", float_sum),
@@ -112,105 +119,95 @@ def hinted(update: str) -> str:
     return f"{operation}.L2::cache_hint.{type_}"
 
 
+def _atomic(syntax: str, types: str, update: Meaning) -> Opcode:
+    return Opcode(syntax, types, None, Unit.MEM, load_latency, RETURNS, update=update, traits=UPDATES_MEMORY)
+
+
+def _reduction(syntax: str, types: str, update: Meaning) -> Opcode:
+    return Opcode(syntax, types, None, Unit.MEM, Latency.STORE, RETURNS, update=update, traits=REDUCES)
+
+
+def _hint(syntax: str, types: str) -> Opcode:
+    """A hint to caches, which do not change results."""
+    return Opcode(syntax, types, unit=Unit.MEM, latency=Latency.STORE, effect="nothing", traits=HINTS_CACHE)
+
+
+def _fence(syntax: str, effect: str = "orders memory; one lane after another already does") -> Opcode:
+    return Opcode(syntax, "<-", unit=Unit.CTRL, effect=effect, traits=ORDERS)
+
+
 OPCODES = (
     Opcode(
         f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{HINTS}[.(v2|v4|v8)].{VALUES}", "T*n <- address",
         unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
+        reads_only=True, traits=LOADS,
     ),
     Opcode(
         f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{POLICY}[.(v2|v4|v8)].{VALUES}", "T*n <- address b64",
         unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
+        reads_only=True, traits=LOADS,
     ),
     Opcode(
         f"ldu[.global][.(v2|v4)].{VALUES}", "T*n <- address",
         unit=Unit.MEM, latency=load_latency, effect="reads memory that the kernel does not write",
+        reads_only=True, traits=LOADS,
     ),
     Opcode(
         f"st[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}]{HINTS}[.(v2|v4|v8)].{VALUES}", "<- address T*n",
         unit=Unit.MEM, latency=Latency.STORE, effect="writes memory; where lanes collide the highest lane wins",
+        traits=STORES,
     ),
     Opcode(
         f"st[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}]{POLICY}[.(v2|v4|v8)].{VALUES}", "<- address T*n b64",
         unit=Unit.MEM, latency=Latency.STORE, effect="writes memory; where lanes collide the highest lane wins",
+        traits=STORES,
     ),
     *(
-        Opcode(f"{ATOMIC}.{update}", "T <- address T", None, Unit.MEM, load_latency, RETURNS, update=meaning)
+        _atomic(f"{ATOMIC}.{update}", "T <- address T", meaning)
         for update, meaning in RETURNING
     ),
     *(
-        Opcode(
-            f"{ATOMIC}.{hinted(update)}", "T <- address T b64",
-            None, Unit.MEM, load_latency, RETURNS, update=meaning,
-        )
+        _atomic(f"{ATOMIC}.{hinted(update)}", "T <- address T b64", meaning)
         for update, meaning in RETURNING
     ),
-    Opcode(f"{ATOMIC}.cas.{COMPARED}", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal),
-    Opcode(
-        f"{ATOMIC}.cas.L2::cache_hint.{COMPARED}", "T <- address T T b64",
-        None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal,
-    ),
+    _atomic(f"{ATOMIC}.cas.{COMPARED}", "T <- address T T", swap_if_equal),
+    _atomic(f"{ATOMIC}.cas.L2::cache_hint.{COMPARED}", "T <- address T T b64", swap_if_equal),
     *(
-        Opcode(f"{REDUCTION}.{update}", "<- address T", None, Unit.MEM, Latency.STORE, RETURNS, update=meaning)
+        _reduction(f"{REDUCTION}.{update}", "<- address T", meaning)
         for update, meaning in UPDATES
     ),
     *(
-        Opcode(
-            f"{REDUCTION}.{hinted(update)}", "<- address T b64",
-            None, Unit.MEM, Latency.STORE, RETURNS, update=meaning,
-        )
+        _reduction(f"{REDUCTION}.{hinted(update)}", "<- address T b64", meaning)
         for update, meaning in UPDATES
     ),
     *(
-        Opcode(f"{head}.{operation}.{width}.{kind}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
+        row(f"{head}.{operation}.{width}.{kind}", types, meaning)
         for operation, width, kind, meaning in VECTORS
-        for head, types, latency in (
-            (ATOMIC, "T*n <- address T*n", load_latency), (REDUCTION, "<- address T*n", Latency.STORE)
+        for row, head, types in (
+            (_atomic, ATOMIC, "T*n <- address T*n"), (_reduction, REDUCTION, "<- address T*n")
         )
     ),
     *(
-        Opcode(
-            f"{head}.{operation}.L2::cache_hint.{width}.{kind}", types,
-            None, Unit.MEM, latency, RETURNS, update=meaning,
-        )
+        row(f"{head}.{operation}.L2::cache_hint.{width}.{kind}", types, meaning)
         for operation, width, kind, meaning in VECTORS
-        for head, types, latency in (
-            (ATOMIC, "T*n <- address T*n b64", load_latency), (REDUCTION, "<- address T*n b64", Latency.STORE)
+        for row, head, types in (
+            (_atomic, ATOMIC, "T*n <- address T*n b64"), (_reduction, REDUCTION, "<- address T*n b64")
         )
     ),
-    Opcode(
-        "applypriority[.global].L2::evict_normal", "<- address u32",
-        unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
-    ),
-    Opcode("prefetch[.(global|local)].(L1|L2)", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
-    Opcode(
-        "prefetch.global.(L2::evict_last|L2::evict_normal)", "<- address",
-        unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
-    ),
-    Opcode("prefetch[.(const|param)].tensormap", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
+    _hint("applypriority[.global].L2::evict_normal", "<- address u32"),
+    _hint("prefetch[.(global|local)].(L1|L2)", "<- address"),
+    _hint("prefetch.global.(L2::evict_last|L2::evict_normal)", "<- address"),
+    _hint("prefetch[.(const|param)].tensormap", "<- address"),
     Opcode(f"createpolicy.fractional.{PRIORITY}[.{LOWER}].b64", "T <- f32?", effect=POLICIES),
     Opcode(f"createpolicy.range[.global].{PRIORITY}[.{LOWER}].b64", "T <- address u32 u32", effect=POLICIES),
     Opcode("createpolicy.cvt.L2.b64", "T <- b64", effect=POLICIES),
-    Opcode("prefetchu.L1", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
-    Opcode(
-        "discard[.global].L2", "<- address u32", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"
-    ),
-    Opcode(
-        "fence.proxy.(alias|async|async.global|async.shared::cta|async.shared::cluster)", "<-",
-        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
-    ),
-    Opcode(
-        f"fence.proxy.tensormap::generic.release.{SCOPE}", "<-",
-        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
-    ),
-    Opcode(
-        "fence.(acquire.sync_restrict::shared::cluster|release.sync_restrict::shared::cta).cluster", "<-",
-        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
-    ),
-    Opcode("fence.mbarrier_init.release.cluster", "<-", unit=Unit.CTRL, effect="nothing"),
-    Opcode("membar.proxy.alias", "<-", unit=Unit.CTRL, effect="nothing"),
-    Opcode("membar.(cta|gl|sys)", "<-", unit=Unit.CTRL, effect="orders memory; one lane after another already does"),
-    Opcode(
-        f"fence[.(sc|acq_rel|acquire|release)].{SCOPE}", "<-",
-        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
-    ),
+    _hint("prefetchu.L1", "<- address"),
+    _hint("discard[.global].L2", "<- address u32"),
+    _fence("fence.proxy.(alias|async|async.global|async.shared::cta|async.shared::cluster)"),
+    _fence(f"fence.proxy.tensormap::generic.release.{SCOPE}"),
+    _fence("fence.(acquire.sync_restrict::shared::cluster|release.sync_restrict::shared::cta).cluster"),
+    _fence("fence.mbarrier_init.release.cluster", "nothing"),
+    _fence("membar.proxy.alias", "nothing"),
+    _fence("membar.(cta|gl|sys)"),
+    _fence(f"fence[.(sc|acq_rel|acquire|release)].{SCOPE}"),
 )  # fmt: skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from warpreg.ir.instruction import Instruction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 FAMILIES = {
     "wgmma": "works on a group of four warps",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from warpreg.ir.errors import UnsupportedError
-from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.opcodes import (
     asynchronous,
     control,
@@ -43,8 +44,22 @@ from warpreg.ir.opcodes.sass import lanes as sass_lanes
 from warpreg.ir.opcodes.sass import logic as sass_logic
 from warpreg.ir.opcodes.sass import staging as sass_staging
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
-from warpreg.ir.operands import AddressTuple, Arguments, Modified, Operand, Pair, Part, Register, Vector
+from warpreg.ir.opcodes.trait import ANSWERS, ORDERED, Trait, Traits
+from warpreg.ir.operands import (
+    AddressTuple,
+    Arguments,
+    Modified,
+    Operand,
+    Pair,
+    Part,
+    Register,
+    Vector,
+    registers_of,
+)
 from warpreg.ir.types import PRED
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 GROUPS = (
     integer,
@@ -89,6 +104,11 @@ def _by_name() -> dict[str, tuple[Opcode, ...]]:
     for row in (*OPCODES, *MACHINE_OPCODES):
         rows[row.name].append(row)
     return {name: tuple(found) for name, found in rows.items()}
+
+
+@functools.cache
+def _in_traces() -> dict[str, tuple[Opcode, ...]]:
+    return {row.name: (row,) for row in sass_effects.IN_TRACES}
 
 
 def is_known(opcode: str) -> bool:
@@ -185,8 +205,6 @@ def _machine(instr: Instruction) -> tuple[Opcode, Form]:
 
 def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, Form] | None:
     """The row of an instruction whose signature depends on the grouping of its operands."""
-    if instr.opcode not in texture.OPCODE_NAMES:
-        return None
     for row in _matching(instr.opcode, instr.modifiers):
         signature = row.arrangement(instr) if row.arrangement else None
         if signature and (len(signature.results), len(signature.sources)) == (results, sources):
@@ -225,55 +243,43 @@ def classify(instr: Instruction) -> tuple[Unit, Latency]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _carries(opcode: str, modifiers: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether an opcode reads and whether it writes `CARRY`."""
-    rows = _matching(opcode, modifiers)
-    return any(row.reads_carry for row in rows), any(row.writes_carry for row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """Properties shared by every row that an instruction may match; see the properties of `Opcode`."""
-
-    is_pure: bool
-    is_removable: bool
-    takes_constant: bool
-    is_warp_wide: bool
-
-
-@functools.lru_cache(maxsize=4096)
-def _traits(opcode: str, modifiers: tuple[str, ...]) -> Traits:
-    rows = _matching(opcode, modifiers) or _by_name().get(opcode, ())
-    return Traits(
-        bool(rows) and all(row.is_pure for row in rows),
-        bool(rows) and all(row.is_removable for row in rows),
-        bool(rows) and all(row.takes_constant for row in rows),
-        any(row.lanes for row in rows),
-    )
-
-
-def traits(instr: Instruction) -> Traits:
-    """Properties that the compiler uses.  Never raises: an instruction without row has those of its base opcode, or
-    none.
+def traits_of(opcode: str, modifiers: tuple[str, ...] = ()) -> Traits:
+    """What the parts of Warpreg ask about an opcode.  Never raises: where no row has these modifiers, the answers come
+    from all rows of the base opcode, but those about the carry; without such rows, there are none.
     """
-    return _traits(instr.opcode, instr.modifiers)
-
-
-def reads_carry(instr: Instruction) -> bool:
-    """Whether the instruction reads `CARRY`.  Never raises."""
-    return _carries(instr.opcode, instr.modifiers)[0]
-
-
-def writes_carry(instr: Instruction) -> bool:
-    """Whether the instruction writes `CARRY`.  Never raises."""
-    return _carries(instr.opcode, instr.modifiers)[1]
+    exact = _matching(opcode, modifiers)
+    rows = exact or _by_name().get(opcode) or _in_traces().get(opcode, ())
+    if not rows:
+        return Traits()
+    stated = functools.reduce(operator.or_, (row.traits for row in rows))
+    is_ordered = not ORDERED.isdisjoint(modifiers)
+    writes_carry, elements = any(row.writes_carry for row in exact), Trait.ELEMENTS in stated
+    return Traits(
+        is_pure=all(row.is_pure for row in rows),
+        is_removable=all(row.is_removable for row in rows) and not (is_ordered or writes_carry),
+        takes_constant=all(row.takes_constant for row in rows),
+        is_warp_wide=any(row.lanes for row in rows),
+        has_effect=any(row.meaning is None for row in rows),
+        has_result=any(row.has_result for row in rows),
+        reads_carry=any(row.reads_carry for row in exact),
+        writes_carry=writes_carry,
+        takes_address=any(row.takes_address for row in rows),
+        is_texture=any(row.unit is Unit.TEX for row in rows),
+        is_ordered=is_ordered,
+        flow=rows[0].flow,
+        space=rows[0].space,
+        is_direct=Trait.BRANCH in stated and Trait.INDIRECT not in stated,
+        loads=elements and Trait.WRITES not in stated,
+        stores=elements and Trait.WRITES in stated,
+        **{name: bool(stated & enough) for name, enough in ANSWERS.items()},
+    )
 
 
 def carry_defs(instr: Instruction) -> tuple[Register, ...]:
     """(CARRY,) if the instruction writes it, else ()."""
-    return (CARRY,) if writes_carry(instr) else ()
+    return (CARRY,) if instr.traits.writes_carry else ()
 
 
 def carry_uses(instr: Instruction) -> tuple[Register, ...]:
     """(CARRY,) if the instruction reads it, else ()."""
-    return (CARRY,) if reads_carry(instr) else ()
+    return (CARRY,) if instr.traits.reads_carry else ()

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 from warpreg.ir.tensor.product import MatrixProduct, product_of
 
 V = TypeVar("V")
@@ -22,6 +23,7 @@ INTEGER, NIBBLE, SHARED = "(s8|u8)", "(s4|u4)", "(shared|shared::cta)"
 MULTIPLIES = "all lanes of the warp multiply two matrices and add a third"
 LOADS = "all lanes of the warp load a matrix"
 STORES = "all lanes of the warp store a matrix"
+READS, WRITES = Trait.MATRIX | Trait.READS, Trait.MATRIX | Trait.WRITES
 LAYOUT = "(row|col)"
 ROUNDING = "[.(rn|rz|rm|rp)]"
 
@@ -50,7 +52,7 @@ def _row(syntax: str, example: str) -> Opcode:
     """A row; ``example`` is one of its full opcodes, which determines the number of operands."""
     opcode, *modifiers = example.split(".")
     types = _types(product_of(opcode, tuple(modifiers)))
-    return Opcode(syntax, types, unit=Unit.TENSOR, effect=MULTIPLIES)
+    return Opcode(syntax, types, unit=Unit.TENSOR, effect=MULTIPLIES, traits=Trait.MATRIX)
 
 
 def _mma() -> Iterator[Opcode]:
@@ -139,10 +141,10 @@ def _wmma_moves() -> Iterator[Opcode]:
     for syntax, operand, action in rows:
         if action == "load":
             types = f"{operand} <- address u32?"
-            yield Opcode(f"wmma.{syntax}", types, unit=Unit.MEM, latency=_load_latency, effect=LOADS)
+            yield Opcode(f"wmma.{syntax}", types, unit=Unit.MEM, latency=_load_latency, effect=LOADS, traits=READS)
         else:
             types = f"<- address {operand} u32?"
-            yield Opcode(f"wmma.{syntax}", types, unit=Unit.MEM, latency=Latency.STORE, effect=STORES)
+            yield Opcode(f"wmma.{syntax}", types, unit=Unit.MEM, latency=Latency.STORE, effect=STORES, traits=WRITES)
 
 
 def _load_latency(modifiers: tuple[str, ...]) -> Latency:
@@ -153,8 +155,13 @@ def _small_matrices() -> Iterator[Opcode]:
     for count in (1, 2, 4):
         registers = " ".join(["b32"] * count)
         tail = f"sync.aligned.m8n8.x{count}[.trans][.{SHARED}].b16"
-        yield Opcode(f"ldmatrix.{tail}", f"{registers} <- address", None, Unit.MEM, Latency.SHARED, LOADS)
-        yield Opcode(f"stmatrix.{tail}", f"<- address {registers}", None, Unit.MEM, Latency.STORE, STORES)
+        yield _small(f"ldmatrix.{tail}", f"{registers} <- address", Latency.SHARED, LOADS, READS)
+        yield _small(f"stmatrix.{tail}", f"<- address {registers}", Latency.STORE, STORES, WRITES)
+
+
+def _small(syntax: str, types: str, latency: Latency, effect: str, traits: Trait) -> Opcode:
+    """A row of matrices of 8 x 8 elements, which are in shared memory."""
+    return Opcode(syntax, types, None, Unit.MEM, latency, effect, traits=traits, space="shared")
 
 
 OPCODES = (

@@ -7,21 +7,23 @@ Therefore a row's signature depends on the grouping of the operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from warpreg.ir.errors import UnsupportedError
-from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.form import Latency, Opcode, Signature, Unit
+from warpreg.ir.opcodes.trait import Trait
 from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 from warpreg.ir.types import F32, PRED, S32, U32, U64, Type
+
+if TYPE_CHECKING:
+    from warpreg.ir.instruction import Instruction
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3, "cube": 3, "acube": 4}
 """Number of coordinates by geometry; that of an array begins with the index of the layer."""
 
 LAYERED = frozenset({"a1d", "a2d", "acube"})
 CUBES = frozenset({"cube", "acube"})
-OPCODE_NAMES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq"})
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,32 @@ def _surface(instr: Instruction) -> Signature | None:
     return Signature(values, place) if instr.opcode == "suld" else Signature((), (*place, *values))
 
 
-def _row(syntax: str, types: str, effect: str, arrangement: Callable[[Instruction], Signature | None]) -> Opcode:
-    latency = Latency.STORE if syntax.startswith(("sust", "sured")) else Latency.TEXTURE
-    reads_only = syntax.startswith(("tex", "tld4"))
-    return Opcode(syntax, types, None, Unit.TEX, latency, effect, arrangement=arrangement, reads_only=reads_only)
+def _texture(syntax: str, types: str, effect: str) -> Opcode:
+    traits = Trait.READS | Trait.CHANNELS | Trait.HANDLE
+    return Opcode(
+        syntax, types, None, Unit.TEX, Latency.TEXTURE, effect, arrangement=_fetched, reads_only=True, traits=traits
+    )
+
+
+def _access(syntax: str, types: str, effect: str, latency: Latency, traits: Trait) -> Opcode:
+    """A row of surfaces."""
+    return Opcode(syntax, types, None, Unit.TEX, latency, effect, arrangement=_surface, traits=traits | Trait.HANDLE)
+
+
+def _load(syntax: str, effect: str) -> Opcode:
+    return _access(syntax, "T*n <- ...", effect, Latency.TEXTURE, Trait.READS)
+
+
+def _store(syntax: str, effect: str) -> Opcode:
+    return _access(syntax, "<- ...", effect, Latency.STORE, Trait.WRITES)
+
+
+def _reduction(syntax: str) -> Opcode:
+    return _access(syntax, "<- ...", REDUCES, Latency.STORE, Trait.READS | Trait.WRITES | Trait.ATOMIC)
+
+
+def _query(syntax: str, types: str = "b32 <- address") -> Opcode:
+    return Opcode(syntax, types, None, Unit.TEX, Latency.TEXTURE, ASKS, reads_only=True, traits=Trait.HANDLE)
 
 
 MODE = "[.(base|level|grad)]"
@@ -130,45 +154,29 @@ ASKS = "tells a property of a texture or surface"
 REDUCES = "combines with a surface's element, lane after lane"
 
 OPCODES = (
-    _row(f"tex{MODE}.{FLAT}.v4.(u32|s32|f16|f32).(s32|f32)", "T0*n <- ...", FETCHES, _fetched),
-    _row(f"tex{MODE}.{CUBE}.v4.(u32|s32|f16|f32).f32", "T0*n <- ...", FETCHES, _fetched),
-    _row(f"tex{MODE}.{FLAT}.v2.f16x2.(s32|f32)", "T0*n <- ...", FETCHES, _fetched),
-    _row(f"tex{MODE}.{CUBE}.v2.f16x2.f32", "T0*n <- ...", FETCHES, _fetched),
-    _row(
+    _texture(f"tex{MODE}.{FLAT}.v4.(u32|s32|f16|f32).(s32|f32)", "T0*n <- ...", FETCHES),
+    _texture(f"tex{MODE}.{CUBE}.v4.(u32|s32|f16|f32).f32", "T0*n <- ...", FETCHES),
+    _texture(f"tex{MODE}.{FLAT}.v2.f16x2.(s32|f32)", "T0*n <- ...", FETCHES),
+    _texture(f"tex{MODE}.{CUBE}.v2.f16x2.f32", "T0*n <- ...", FETCHES),
+    _texture(
         "tld4.(r|g|b|a).(2d|a2d|cube|acube).v4.(u32|s32|f32).f32", "T0*n <- ...",
-        "reads one channel of the four texels around a coordinate", _fetched,
+        "reads one channel of the four texels around a coordinate",
     ),
-    Opcode(
-        f"txq.({TEXTURE_QUERIES}|{SAMPLER_QUERIES}).b32", "b32 <- address",
-        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
-    ),
-    Opcode(
-        "txq.level.(width|height|depth).b32", "b32 <- address u32",
-        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
-    ),
-    Opcode(
-        f"suq.({SURFACE_QUERIES}).b32", "b32 <- address",
-        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
-    ),
+    _query(f"txq.({TEXTURE_QUERIES}|{SAMPLER_QUERIES}).b32"),
+    _query("txq.level.(width|height|depth).b32", "b32 <- address u32"),
+    _query(f"suq.({SURFACE_QUERIES}).b32"),
     Opcode(
         "istypep.(texref|samplerref|surfref)", "pred <- u64",
-        effect="whether a handle is of that type", reads_only=True,
+        effect="whether a handle is of that type", reads_only=True, traits=Trait.HANDLE,
     ),
-    _row(
-        f"suld.b.{FLAT}[.(ca|cg|cs|cv)][.(v2|v4)].(b8|b16|b32|b64){CLAMP}", "T*n <- ...",
-        "reads a surface at a byte offset", _surface,
+    _load(f"suld.b.{FLAT}[.(ca|cg|cs|cv)][.(v2|v4)].(b8|b16|b32|b64){CLAMP}", "reads a surface at a byte offset"),
+    _store(f"sust.b.{FLAT}[.(wb|cg|cs|wt)][.(v2|v4)].(b8|b16|b32|b64){CLAMP}", "writes a surface at a byte offset"),
+    _store(
+        f"sust.p.(1d|2d|3d)[.(v2|v4)].b32{CLAMP}", "writes an element of a surface, converted to its format",
     ),
-    _row(
-        f"sust.b.{FLAT}[.(wb|cg|cs|wt)][.(v2|v4)].(b8|b16|b32|b64){CLAMP}", "<- ...",
-        "writes a surface at a byte offset", _surface,
-    ),
-    _row(
-        f"sust.p.(1d|2d|3d)[.(v2|v4)].b32{CLAMP}", "<- ...",
-        "writes an element of a surface, converted to its format", _surface,
-    ),
-    _row(f"sured.b.add.(1d|2d|3d).(u32|s32|u64){CLAMP}", "<- ...", REDUCES, _surface),
-    _row(f"sured.b.(min|max).(1d|2d|3d).(u32|s32|u64|s64){CLAMP}", "<- ...", REDUCES, _surface),
-    _row(f"sured.b.(and|or).(1d|2d|3d).b32{CLAMP}", "<- ...", REDUCES, _surface),
-    _row(f"sured.p.(add|min|max|and|or).(1d|2d|3d).(b32|u32|s32){CLAMP}", "<- ...", REDUCES, _surface),
-    _row(f"sured.p.(min|max).(1d|2d|3d).(b64|u64|s64){CLAMP}", "<- ...", REDUCES, _surface),
+    _reduction(f"sured.b.add.(1d|2d|3d).(u32|s32|u64){CLAMP}"),
+    _reduction(f"sured.b.(min|max).(1d|2d|3d).(u32|s32|u64|s64){CLAMP}"),
+    _reduction(f"sured.b.(and|or).(1d|2d|3d).b32{CLAMP}"),
+    _reduction(f"sured.p.(add|min|max|and|or).(1d|2d|3d).(b32|u32|s32){CLAMP}"),
+    _reduction(f"sured.p.(min|max).(1d|2d|3d).(b64|u64|s64){CLAMP}"),
 )  # fmt: skip

@@ -31,11 +31,7 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """D = A B + C, with A of ``rows`` x ``inner`` and B of ``inner`` x ``columns`` elements.
-
-    Types are PTX's names.  ``bitwise`` (``xor`` or ``and``) combines single bits instead of a product; ``saturates``
-    clamps an integer result; ``layouts`` of A and B matter only for ``quad_pairs``, the four products of ``m8n8k4``.
-    """
+    """D = A B + C, with A of ``rows`` x ``inner`` and B of ``inner`` x ``columns`` elements.  Types are PTX's names."""
 
     rows: int
     columns: int
@@ -46,9 +42,12 @@ class MatrixProduct:
     d: str
     wmma: bool = False
     bitwise: str = ""
+    """``xor`` or ``and`` combines single bits instead of a product."""
     saturates: bool = False
+    """Clamps an integer result."""
     rounding: str = "rn"
     layouts: tuple[str, str] = ("row", "col")
+    """Of A and B; they matter only for ``quad_pairs``, the four products of ``m8n8k4``."""
 
     @property
     def quad_pairs(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpreg.ir.kernel import EXITS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.export.lines import BlockLines, Line, UnitOf, binary_version, block_lines, leaves
 from warpreg.sass.export.records import Records
@@ -132,7 +132,7 @@ def left_lanes(block: Block, active: int, following: tuple[int, int] | None) -> 
         return active
     target, mask = following
     falls = block.successors[-1] if block.successors else NO_BLOCK
-    if last.opcode in EXITS or find(last.opcode).flow == "exit":
+    if last.traits.is_exit or find(last.opcode).flow == "exit":
         return active & ~mask if target == falls else active
     if len(set(block.successors)) > 1:
         if target == block.successors[0]:

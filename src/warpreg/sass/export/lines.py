@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Address, Operand
 from warpreg.sass.export.mnemonics import mnemonic
 from warpreg.sass.export.vendor_lines import vendor_line
@@ -95,7 +95,8 @@ def leaves(block: Block) -> Instruction | None:
     last = block.instructions[-1] if block.instructions else None
     if last is None or last.guard is None:
         return None
-    return last if last.opcode in BRANCHES | EXITS or find(last.opcode).flow in ("branch", "exit") else None
+    leaves_own = last.traits.is_branch or last.traits.is_exit
+    return last if leaves_own or find(last.opcode).flow in ("branch", "exit") else None
 
 
 def _block(block: Block, lines: Sequence[Line]) -> BlockLines:

@@ -116,7 +116,7 @@ def _width(instruction: Instruction) -> str:
         return ".64" if instruction.opcode == "mbarrier" else ""
     type_ = instruction.types[-1]
     count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
-    bits = type_.bits * count if instruction.opcode in ("ld", "ldu", "st", "atom", "red") else 32
+    bits = type_.bits * count if instruction.traits.accesses_elements else 32
     if bits < 32:
         return f".{'S' if type_.is_signed else 'U'}{bits}"
     return "" if bits == 32 else f".{bits}"

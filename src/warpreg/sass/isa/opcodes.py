@@ -41,6 +41,7 @@ class SassOpcode:
 
     ``predicate_first``: the result may follow a predicate, and is then among the sources of a trace.  ``two_results``:
     the second result is among the sources of a trace.  ``reads_all``: the result in a trace is a source.
+    ``widths``: the rule of its operand widths, where its pipe has another one.
     """
 
     name: str
@@ -52,6 +53,7 @@ class SassOpcode:
     predicate_first: bool = False
     two_results: bool = False
     reads_all: bool = False
+    widths: str = ""
 
     @property
     def unit(self) -> Unit:
@@ -88,6 +90,7 @@ def _row(name: str, group: dict[str, Any]) -> SassOpcode:
         predicate_first=group.get("predicate_first", False),
         two_results=group.get("two_results", False),
         reads_all=group.get("reads_all", False),
+        widths=next((rule for rule, some in group.get("widths", {}).items() if name in some.split()), ""),
     )
 
 

@@ -50,14 +50,19 @@ def widths(shape: Shape) -> Widths:
         given = tuple(map(int, explicit[2]))
         return Widths(int(explicit[1]), (*given, *(1,) * shape.sources)[: shape.sources])
     row = find(shape.opcode)
-    rule = RULES.get(shape.opcode) or (_memory if row.pipe == "mem" else BY_UNIT.get(row.unit, _by_modifier))
-    found = rule(shape, row)
+    found = _rule(row)(shape, row)
     return Widths(found.result, (*found.sources, *(1,) * shape.sources)[: shape.sources], found.second)
+
+
+def _rule(row: SassOpcode) -> Rule:
+    if row.widths:
+        return RULES[row.widths]
+    return _memory if row.pipe == "mem" else BY_UNIT.get(row.unit, _by_modifier)
 
 
 def access_bytes(opcode: str, modifiers: tuple[str, ...]) -> int:
     """Bytes that each lane accesses in memory: the width among the modifiers, 4 without one."""
-    if opcode in ("LDSM", "STSM"):
+    if find(opcode).widths == "matrices":
         return 16
     found = [m for m in map(BITS.fullmatch, modifiers) if m]
     return int(found[0][1]) // 8 if found else 4
@@ -173,16 +178,15 @@ MATRIX_SHAPES = {
 Rule = Callable[[Shape, SassOpcode], Widths]
 
 RULES: dict[str, Rule] = {
-    "IMAD": _wide_product,
-    "LDSM": _small_matrices,
-    "STSM": _small_matrices,
-    "LDC": _constant,
-    "SHFL": lambda shape, row: SINGLE,
-    "CS2R": _special,
-    **dict.fromkeys(("F2F", "F2I", "I2F", "FRND"), _conversion),
-    **dict.fromkeys(("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ"), _fetch),
-    **dict.fromkeys(("FADD2", "FFMA2", "FMUL2", "BRX", "JMX", "RET", "CALL", "LEPC", "GETLMEMBASE"), _pairs),
+    "wide-product": _wide_product,
+    "matrices": _small_matrices,
+    "constant": _constant,
+    "single": lambda shape, row: SINGLE,
+    "special": _special,
+    "conversion": _conversion,
+    "fetch": _fetch,
+    "pairs": _pairs,
 }
-"""Opcodes with special rules."""
+"""By name, as the table of opcodes has them."""
 
 BY_UNIT: dict[Unit, Rule] = {Unit.DP: _pairs, Unit.TENSOR: _product, Unit.CTRL: lambda shape, row: SINGLE}

@@ -37,26 +37,31 @@ AS_WRITTEN = Replaced()
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One kernel launch.  ``shared_bytes`` is per thread block, ``registers`` per thread; ``binary_version`` is 70 for
-    sm_70; the bases are generic addresses of the windows of shared and local memory, 0 if not in the trace.
-
-    ``replaced`` are the numbers that the user has given in place of others, by option, with the text of the header
-    ("none" if it has none); ``has_given_registers``: ``registers`` is such a number."""
+    """One kernel launch."""
 
     kernel: str
     kernel_id: int
     grid: Extent
     block: Extent
     shared_bytes: int
+    """Per thread block."""
     registers: int
+    """Per thread."""
     binary_version: int
+    """70 for sm_70."""
     tracer_version: int
     shared_base: int = 0
+    """Generic address of the window of shared memory, 0 if not in the trace."""
     local_base: int = 0
+    """Generic address of the window of local memory, 0 if not in the trace."""
     has_source_lines: bool = False
     stream: int = 0
     replaced: tuple[tuple[str, str], ...] = ()
+    """Numbers that the user has given in place of others, by option, with the text of the header ("none" if it has
+    none).
+    """
     has_given_registers: bool = False
+    """``registers`` is such a number."""
 
     @property
     def thread_blocks(self) -> int:

@@ -34,19 +34,23 @@ OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(\.[A-Za-z0-9_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """A parsed line.  ``results`` and ``sources`` are registers, 255 is the zero register; ``addresses`` those of the
-    active lanes, lowest first, empty if ``width`` is 0; ``source_line`` is 0 without line information."""
+    """A parsed line."""
 
     pc: int
     mask: int
     results: tuple[int, ...]
+    """Registers; 255 is the zero register."""
     opcode: str
     modifiers: tuple[str, ...]
     sources: tuple[int, ...]
+    """Registers likewise."""
     width: int
+    """Bytes of an access, 0 without one."""
     addresses: tuple[int, ...]
+    """Those of the active lanes, lowest first; empty if ``width`` is 0."""
     immediate: int = 0
     source_line: int = 0
+    """0 without line information."""
 
 
 class _Tokens:

@@ -23,25 +23,29 @@ class Ends(enum.IntEnum):
 
 
 class Program(NamedTuple):
-    """Columns by static instruction.
-
-    ``pc``; ``ends`` (an `Ends`); ``before`` and ``after``, its only neighbours in the steps of warps (-1: none); flags
-    ``entry`` (a warp began there), ``leads`` and ``stops`` (a basic block must begin or end there) and ``guarded``
-    (active lanes did not execute it); ``held`` and ``failed``, hashes of the lanes that executed it and of those that
-    did not; ``executed``, number of executions by warps.
-    """
+    """Columns by static instruction."""
 
     pc: NDArray[np.int64]
     ends: NDArray[np.uint8]
+    """An `Ends`."""
     before: NDArray[np.int32]
+    """Its only neighbour before it in the steps of warps; -1: none."""
     after: NDArray[np.int32]
+    """Its only neighbour after it; -1: none."""
     entry: NDArray[np.uint8]
+    """A warp began there."""
     leads: NDArray[np.uint8]
+    """A basic block must begin there."""
     stops: NDArray[np.uint8]
+    """A basic block must end there."""
     guarded: NDArray[np.uint8]
+    """Active lanes did not execute it."""
     held: NDArray[np.uint64]
+    """Hash of the lanes that executed it."""
     failed: NDArray[np.uint64]
+    """Hash of the lanes that did not."""
     executed: NDArray[np.int64]
+    """Number of executions by warps."""
 
 
 def empty_program(capacity: int) -> Program:

@@ -18,7 +18,7 @@ from warpreg.codegen.lower.services import reason
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running
@@ -35,18 +35,16 @@ from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
 from warpreg.simt.lanes import instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.memory.instructions import MEMORY, MemoryAccess
-from warpreg.simt.tensor.async_copy import ASYNCHRONOUS, AsynchronousInstruction
-from warpreg.simt.tensor.instructions import MATRIX, MatrixInstruction
-from warpreg.simt.texture.instructions import TEXTURE, TextureAccess
+from warpreg.simt.memory.instructions import MemoryAccess
+from warpreg.simt.tensor.async_copy import AsynchronousInstruction
+from warpreg.simt.tensor.instructions import MatrixInstruction
+from warpreg.simt.texture.instructions import TextureAccess
 
 RESUME = (I64, I64, I32)
 """The arguments of ``resume_N``: launch record, registers and lanes."""
 
 SEGMENT = 96
 """Instructions per native function; longer blocks are chained."""
-
-NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class BlockCompiler:
         """The cells that only instructions read which do not observe the bits of a NaN."""
         blind, seen = set[Cell](), set[Cell]()
         for pc, instruction in enumerate(self.kernel.instructions()):
-            if self.kernel.machine_code and instruction.opcode in machine_instructions.HANDLED:
+            if machine_instructions.handles(instruction):
                 seen.update(self.storage.read[pc])
                 continue
             signature, cells = opcodes.form(instruction).signature, iter(self.cells_of_sources(instruction, pc))
@@ -215,33 +213,33 @@ class Body:
         return accesses(self.compiler.kernel).cells
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
-        if self.compiler.kernel.machine_code and instruction.opcode in machine_instructions.HANDLED:
+        if machine_instructions.handles(instruction):
             machine_instructions.emit(self, instruction, pc)
             return
-        row, self.form = opcodes.resolve(instruction)
-        opcode = instruction.opcode
-        if opcode in BRANCHES | EXITS or opcode == "brkpt":
+        self.form = opcodes.form(instruction)
+        traits = instruction.traits
+        if traits.is_branch or traits.is_exit or traits.is_trap:
             self._branch_or_exit(instruction, pc)
-        elif opcode in BARRIERS and "warp" not in instruction.modifiers:
+        elif traits.is_barrier and "warp" not in instruction.modifiers:
             self._barrier(instruction, pc)
-        elif opcode in MEMORY:
+        elif traits.accesses_elements:
             self._write(instruction, pc, self._memory(instruction, pc))
-        elif opcode in MATRIX:
+        elif traits.is_matrix:
             self._write(instruction, pc, self._matrix(instruction, pc))
-        elif opcode in TEXTURE:
+        elif traits.takes_handle:
             self._write(instruction, pc, self._texture(instruction, pc))
-        elif opcode in SERVICES:
+        elif traits.is_service:
             self._service(instruction, pc)
-        elif opcode == "createpolicy":
+        elif instruction.opcode == "createpolicy":
             self._write(instruction, pc, [self.code.const(lanes_of(I64), 0)])
-        elif opcode in ASYNCHRONOUS and row.meaning is None:
+        elif traits.is_asynchronous:
             self._write(instruction, pc, self._asynchronous(instruction, pc))
-        elif opcode == "call":
+        elif traits.is_call:
             call = Call.read(instruction)
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
         elif self.compiler.kernel.machine_code and uniform_instructions.is_uniform(self, instruction, pc):
             uniform_instructions.emit(self, instruction, pc)
-        elif opcode not in NOTHING and opcode not in BARRIERS:
+        elif not traits.is_idle:
             self._write(instruction, pc, self._compute(instruction, pc))
 
     def _sources(self, instruction: Instruction, pc: int) -> list[tuple[Operand, Type, tuple[Cell, ...]]]:
@@ -313,9 +311,9 @@ class Body:
 
     def _branch_or_exit(self, instruction: Instruction, pc: int) -> None:
         self.taken = self.lanes_of_guard(instruction, pc)
-        if instruction.opcode == "brx":
+        if instruction.traits.is_indirect:
             self._indirect(instruction, pc)
-        elif instruction.opcode in ("trap", "brkpt"):
+        elif instruction.traits.is_trap:
             self.trap(instruction, pc)
 
     def trap(self, instruction: Instruction, pc: int) -> None:
@@ -389,7 +387,7 @@ class Body:
     def resume(self, instruction: Instruction, pc: int) -> None:
         """The body of ``resume_N``: store the result of a ``bar.red`` or host service; its width is not recorded."""
         self.widths, self.form = None, opcodes.form(instruction)
-        if instruction.opcode in SERVICES:
+        if instruction.traits.is_service:
             results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)
             kind = self.form.signature.results[0]
             self._write(instruction, pc, [self.values.resized(results, kind.bits, signed=False)])

@@ -11,27 +11,27 @@ from dataclasses import replace
 from typing import Any
 
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES
+from warpreg.ir.opcodes import Flow
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.block.running import Running
 from warpreg.simt.kernel.block_ends import Ends
-from warpreg.simt.kernel.machine_instructions import HANDLED
 from warpreg.simt.lanes import nans
 from warpreg.simt.llvm.emitter import I32, MASK, Code, Value
-from warpreg.simt.memory.instructions import MEMORY
-from warpreg.simt.tensor.async_copy import ASYNCHRONOUS
-from warpreg.simt.tensor.instructions import MATRIX
-from warpreg.simt.texture.instructions import TEXTURE
-
-OTHERS = (
-    MEMORY | MATRIX | TEXTURE | ASYNCHRONOUS | BARRIERS | EXITS | SERVICES | {"brkpt", "addc", "subc", "madc"}
-) | (HANDLED - {"BRA", "NOP"})
 
 
 def is_arithmetic(instructions: Sequence[Instruction]) -> bool:
     """Whether instructions only compute, without carry flags."""
-    return all(i.opcode not in OTHERS and "cc" not in i.modifiers for i in instructions)
+    return all(map(_only_computes, instructions))
+
+
+def _only_computes(instruction: Instruction) -> bool:
+    traits = instruction.traits
+    if traits.is_barrier:
+        return False
+    if traits.has_effect:
+        return traits.is_idle or traits.is_branch or (traits.flow is Flow.BRANCH and not traits.is_call)
+    return not traits.reads_carry and not traits.writes_carry
 
 
 class BlockLoop:

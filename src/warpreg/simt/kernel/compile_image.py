@@ -5,7 +5,7 @@ from __future__ import annotations
 from warpreg.analysis.reconvergence import reconvergence
 from warpreg.codegen.lower.stack import STACK_BASE
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Special
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
@@ -72,7 +72,7 @@ def ends_of(kernel: Kernel) -> tuple[End, ...]:
 def _barrier(block: Block) -> int:
     """The number of the barrier at which the whole thread block waits, where it is known; else -1."""
     last = block.terminator
-    plain = last is not None and last.opcode in BARRIERS and last.guard is None and not last.has_result
+    plain = last is not None and last.traits.is_barrier and last.guard is None and not last.has_result
     if last is None or not plain or set(last.modifiers) & {"arrive", "warp", "cluster"} or len(last.sources) != 1:
         return -1
     number = last.sources[0]
@@ -83,14 +83,14 @@ def _end(block: Block) -> tuple[BlockKind, int, int]:
     """How a block ends, its target and its fall-through."""
     last: Instruction | None = block.terminator
     first = block.successors[0] if block.successors else NO_BLOCK
-    if last is None or last.opcode == "bra" or "warp" in last.modifiers:
+    if last is None or last.traits.is_direct or "warp" in last.modifiers:
         fall = block.successors[-1] if block.successors else NO_BLOCK
-        guarded = last is not None and last.opcode == "bra" and last.guard is not None
+        guarded = last is not None and last.traits.is_direct and last.guard is not None
         return (BlockKind.BRANCH if guarded else BlockKind.GOTO), first, fall
-    if last.opcode in EXITS:
+    if last.traits.is_exit:
         return (BlockKind.GUARDED_EXIT if last.guard else BlockKind.EXIT), NO_BLOCK, first
-    if last.opcode in BARRIERS:
+    if last.traits.is_barrier:
         return BlockKind.BARRIER, NO_BLOCK, first
-    if last.opcode in SERVICES:
+    if last.traits.is_service:
         return BlockKind.SERVICE, NO_BLOCK, first
     return BlockKind.INDIRECT, NO_BLOCK, NO_BLOCK

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.opcodes import Flow
 from warpreg.ir.operands import Immediate, Label, Sink
 from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
 from warpreg.simt.block.running import Running
@@ -13,21 +14,16 @@ from warpreg.simt.kernel.block_ends import End, Ends
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
 
 KINDS = {
-    "BRA": BlockKind.BRANCH,
-    "JMP": BlockKind.BRANCH,
-    "CALL": BlockKind.BRANCH,
-    "BRX": BlockKind.INDIRECT,
-    "JMX": BlockKind.INDIRECT,
-    "RET": BlockKind.INDIRECT,
-    "EXIT": BlockKind.EXIT,
-    "KILL": BlockKind.EXIT,
-    "BSYNC": BlockKind.CONVERGE,
-    "BREAK": BlockKind.BREAK,
-    "WARPSYNC": BlockKind.SYNC,
-    "YIELD": BlockKind.YIELD,
-    "BAR": BlockKind.BARRIER,
+    Flow.BRANCH: BlockKind.BRANCH,
+    Flow.INDIRECT: BlockKind.INDIRECT,
+    Flow.EXIT: BlockKind.EXIT,
+    Flow.CONVERGE: BlockKind.CONVERGE,
+    Flow.BREAK: BlockKind.BREAK,
+    Flow.SYNC: BlockKind.SYNC,
+    Flow.YIELD: BlockKind.YIELD,
+    Flow.BARRIER: BlockKind.BARRIER,
 }
-"""How a block ends by its last opcode; a block with another one goes on with the next block."""
+"""How a block ends by where its last instruction leads; a block with another one goes on with the next block."""
 
 
 def machine_ends(kernel: Kernel) -> tuple[End, ...]:
@@ -38,7 +34,7 @@ def machine_ends(kernel: Kernel) -> tuple[End, ...]:
 
 def _end(block: Block, numbers: dict[str, int]) -> End:
     last = block.instructions[-1] if block.instructions else None
-    kind = KINDS.get(last.opcode, BlockKind.GOTO) if last else BlockKind.GOTO
+    kind = KINDS.get(last.traits.flow, BlockKind.GOTO) if last else BlockKind.GOTO
     after = block.successors[-1] if block.successors else NO_BLOCK
     target, fall, number = after, after, NO_BLOCK
     if last and kind is BlockKind.BRANCH:

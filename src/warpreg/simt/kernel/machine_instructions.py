@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from warpreg.ir import opcodes
 from warpreg.ir.address_space import HIGH_SHARED_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.memory_access import BANK_LOADS, MACHINE_SPACES, bank_type, memory_form
+from warpreg.ir.memory_access import bank_type, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, U32, Type
+from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel import uniform_instructions
@@ -33,27 +34,25 @@ if TYPE_CHECKING:
 Target = tuple[Register, tuple[Cell, ...]]
 """A register that is written, and its cells."""
 
-NOTHING = frozenset("NOP ENDCOLLECTIVE DEPBAR LDGDEPBAR MEMBAR ERRBAR CGAERRBAR CCTL NANOSLEEP".split())
-"""Instructions without effect here: one lane after another, memory is always in order."""
 
-TEXTURES = frozenset({"TEX", "TLD", "TXD"})
-
-BRANCHES = frozenset("BRA JMP CALL EXIT KILL".split())
+def handles(instruction: Instruction) -> bool:
+    """Whether `emit` carries it out: machine code that does more than compute."""
+    return is_sass(instruction) and instruction.traits.has_effect
 
 
 def emit(body: Body, instruction: Instruction, pc: int) -> None:
     """Carry out one instruction.  Raises UnsupportedError for a form that is not known."""
-    opcode = instruction.opcode
-    if opcode in NOTHING:
+    traits = instruction.traits
+    if traits.is_idle:
         return
-    if opcode in MACHINE_SPACES:
+    if traits.accesses_elements:
         _memory(body, instruction, pc)
-    elif opcode in BANK_LOADS:
+    elif traits.loads_bank:
         _constant(body, instruction, pc)
-    elif opcode in TEXTURES:
+    elif traits.is_texture:
         _texture(body, instruction, pc)
-    elif opcode in EMITTERS:
-        EMITTERS[opcode](body, instruction, pc)
+    elif instruction.opcode in EMITTERS:
+        EMITTERS[instruction.opcode](body, instruction, pc)
     else:
         _branch(body, instruction, pc)
 
@@ -398,7 +397,4 @@ EMITTERS = {
     "JMX": _indirect,
     "RET": _indirect,
 }
-"""What carries out an opcode; branches and exits share one function."""
-
-HANDLED = frozenset(EMITTERS) | NOTHING | BANK_LOADS | frozenset(MACHINE_SPACES) | TEXTURES | BRANCHES
-"""Opcodes that `emit` carries out."""
+"""What carries out each opcode that no trait describes; branches and exits share one function."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.kernel import SERVICES, Kernel
+from warpreg.ir.kernel import Kernel
 from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
@@ -49,28 +49,27 @@ class Record:
 
 @dataclass(frozen=True)
 class Image:
-    """A compiled kernel as stored in the disk cache: code and tables without addresses.
-
-    ``contents`` is the part of a warp's register memory, offset and bytes, that holds the contents of registers.
-    ``ends`` are those of the blocks.  ``sites`` has the pc of each memory instruction and whether it has a guard.
-    ``has_stack``: whether threads need a stack.  ``is_cooperative``: whether thread blocks wait for each other and run
-    concurrently.
-    ``taints`` are those that the code tracks.
-    """
+    """A compiled kernel as stored in the disk cache: code and tables without addresses."""
 
     kernel: Kernel
     code: bytes
     register_bytes: int
     contents: tuple[int, int]
+    """The part of a warp's register memory, offset and bytes, that holds the contents of registers."""
     symbols: tuple[str, ...]
     sites: tuple[tuple[int, bool], ...]
+    """The pc of each memory instruction and whether it has a guard."""
     operations: tuple[NativeOperation, ...]
     ends: tuple[End, ...]
+    """Those of the blocks."""
     reads_clock: bool
     has_stack: bool
+    """Whether threads need a stack."""
     waits: bool
     is_cooperative: bool
+    """Whether thread blocks wait for each other and run concurrently."""
     taints: Tracked | None = None
+    """Those that the code tracks."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class NativeKernel:
     @functools.cached_property
     def serves(self) -> bool:
         """Whether warps request host services."""
-        return any(instruction.opcode in SERVICES for instruction in self.kernel.instructions())
+        return any(instruction.traits.is_service for instruction in self.kernel.instructions())
 
     @functools.cached_property
     def free_memory(self) -> list[LaunchMemory]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.ir.opcodes import Form
+from warpreg.ir.opcodes import Form, traits_of
 from warpreg.ir.opcodes.arithmetic.floating import NAN
 from warpreg.ir.operands import Modified, Operand, Register
 from warpreg.ir.types import Type
@@ -19,10 +19,6 @@ from warpreg.simt.llvm import text as ir
 CANONICAL, IS_NAN = "canonical", "isnan"
 """Names of deferred instructions."""
 
-BLIND = frozenset({"add", "sub", "mul", "fma", "setp", "set", "min", "max"})
-"""Opcodes whose results do not depend on the bits of a NaN operand, for f32 and f64."""
-BLIND_MACHINE_CODE = frozenset("FADD FMUL FFMA FSETP FSET FMNMX DADD DMUL DFMA DSETP DMNMX".split())
-"""Those of machine code."""
 SEEING = frozenset({"abs", "xorsign"})
 """Modifiers with which the sign of a NaN is observable."""
 
@@ -54,8 +50,8 @@ def without_canonical(form: Form, value: Any, type_: Type) -> Any:
 
 def is_blind(form: Form, type_: Type) -> bool:
     """Whether an instruction does not observe the bits of a NaN in a source of a type."""
-    is_known = form.opcode in BLIND or form.opcode in BLIND_MACHINE_CODE
-    return is_known and not SEEING.intersection(form.modifiers) and type_.name in ("f32", "f64")
+    ignores = traits_of(form.opcode, form.modifiers).ignores_nan_bits
+    return ignores and not SEEING.intersection(form.modifiers) and type_.name in ("f32", "f64")
 
 
 def is_number(operand: Operand) -> bool:

@@ -14,7 +14,6 @@ from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.select_workaround import fenced, select
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
-POINTER = I8.as_pointer()
 LANES = 32
 FULL = (1 << LANES) - 1
 """The mask of all lanes, as a number."""

@@ -71,15 +71,11 @@ def object_code(text: str, optimize: bool = False) -> bytes:
 
     Raises RuntimeError (from LLVM) for malformed IR, which is a defect of the code generator.
     """
-    return bytes(target_machine().emit_object(_parsed(text, optimize)))
+    return bytes(target_machine().emit_object(parsed(text, optimize)))
 
 
-def assembly(text: str, optimize: bool = False) -> str:
-    """The instructions of `object_code` as text."""
-    return str(target_machine().emit_assembly(_parsed(text, optimize)))
-
-
-def _parsed(text: str, optimize: bool) -> Any:
+def parsed(text: str, optimize: bool = False) -> Any:
+    """The module in LLVM."""
     _initialized()
     module = binding.parse_assembly(text)
     if optimize:

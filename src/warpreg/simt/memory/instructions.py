@@ -22,8 +22,6 @@ from warpreg.simt.memory.load_store import Operation
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation, Sites
 
-MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
-
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
 
@@ -163,7 +161,7 @@ class MemoryAccess:
 
     def _parameter(self, operand: Address) -> list[Value]:
         """Kernel parameters are read from constant bank 0."""
-        if not isinstance(operand.base, ConstantBank) or self.instruction.opcode != "ld":
+        if not isinstance(operand.base, ConstantBank) or not self.instruction.traits.loads:
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "indexes parameters at run time")
         base = operand.base
         offsets = (base.offset + operand.offset + i * self.type.bytes for i in range(elements(self.instruction)))
@@ -207,11 +205,11 @@ def elements(instruction: Instruction) -> int:
 
 def alignment(instruction: Instruction) -> int:
     """The required alignment of a memory instruction's addresses, in bytes."""
-    if instruction.opcode in ("ldmatrix", "stmatrix"):
-        return 16
-    if instruction.opcode == "wmma":
-        return min(4, instruction.types[-1].bytes) if instruction.types else 4
-    if instruction.opcode == "cp":
+    traits = instruction.traits
+    if traits.is_matrix:
+        whole = instruction.modifiers[:1] in (("load",), ("store",))
+        return min(4, instruction.types[-1].bytes) if whole else 16
+    if traits.is_asynchronous and traits.writes_memory:
         small = instruction.operands[2] if "bulk" not in instruction.modifiers else None
         return small.value if isinstance(small, Immediate) else 16
     form = memory_form(instruction)

@@ -17,8 +17,6 @@ from warpreg.simt.memory.bulk_copy import Transfer
 from warpreg.simt.memory.instructions import ATOMICS, MemoryAccess, Source
 from warpreg.simt.memory.load_store import Operation
 
-ASYNCHRONOUS = frozenset({"cp", "mbarrier"})
-
 PATIENCE = 1_000_000
 """Consecutive failed waits after which the launch counts as deadlocked."""
 

@@ -17,8 +17,6 @@ from warpreg.simt.memory.instructions import MemoryAccess, Source
 from warpreg.simt.memory.load_store import Operation
 from warpreg.simt.tensor.products import ProductOperation, split
 
-MATRIX = frozenset({"mma", "wmma", "ldmatrix", "stmatrix"})
-
 ROW_BYTES = 16
 """A row of eight 16-bit elements."""
 
@@ -30,10 +28,9 @@ class MatrixInstruction(MemoryAccess):
         """Execute it; returns the registers that it writes."""
         site = self.new_site()
         stop_unless_whole(self.code, self.values.launch, site, mask)
-        if self.instruction.opcode in ("ldmatrix", "stmatrix"):
-            return self._small(sources, site, mask)
-        if self.instruction.modifiers[0] in ("load", "store"):
-            return self._large(sources, site, mask)
+        if self.instruction.traits.accesses_memory:
+            whole = self.instruction.modifiers[0] in ("load", "store")
+            return self._large(sources, site, mask) if whole else self._small(sources, site, mask)
         operation = ProductOperation(product_of(self.instruction.opcode, self.instruction.modifiers))
         given = self.operands(sources)
         return split(self.code, operation, self.call_native(operation, operation.result, given))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes.texture import COORDINATES, CUBES, OPCODE_NAMES, geometry, texture_operands
+from warpreg.ir.opcodes.texture import COORDINATES, CUBES, geometry, texture_operands
 from warpreg.ir.operands import Address, ConstantBank, Operand, Sink
 from warpreg.ir.types import U64, Kind, Type
 from warpreg.simt.block.block_values import BlockValues
@@ -25,8 +25,6 @@ from warpreg.simt.texture.texel_addresses import AddressRecord
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import Sites
-
-TEXTURE = OPCODE_NAMES | {"istypep"}
 
 SCRATCH_BYTES = ADDRESSES + 8 * LANES
 """Bytes of four rows of 64-bit elements and of the recorded addresses."""
@@ -46,7 +44,7 @@ class TextureAccess:
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
         """Execute the instruction in the lanes of ``mask`` (i32); returns the values of its result slots."""
-        if self.instruction.opcode in ("txq", "suq", "istypep"):
+        if not self.instruction.traits.accesses_memory:
             return [self._query(sources, mask)]
         if self.instruction.opcode.startswith("su"):
             return self._surface(sources, mask)

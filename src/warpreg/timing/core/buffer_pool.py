@@ -11,7 +11,7 @@ Array = NDArray[np.int64]
 
 BUFFERS = 8
 """Those of two launches: launches with one thread and with two, which need larger ones, often alternate."""
-MOST_TIMES = 2
+MAX_TIMES = 2
 """How many times as large as asked for a buffer may be; a larger one is left to a launch that needs it.  Chosen, not
 measured.
 """
@@ -21,7 +21,7 @@ _pool: list[Array] = []
 
 def room(words: int) -> Array:
     """A buffer of at least ``words`` words, not cleared: the smallest one of the pool that suffices, or a new one."""
-    enough = [index for index, one in enumerate(_pool) if words <= one.size <= MOST_TIMES * words]
+    enough = [index for index, one in enumerate(_pool) if words <= one.size <= MAX_TIMES * words]
     if not enough:
         return np.empty(words, np.int64)
     return _pool.pop(min(enough, key=lambda index: _pool[index].size))

@@ -7,11 +7,10 @@ slots to be checked.
 from __future__ import annotations
 
 from warpreg.timing.core.bitset import bit, lowest
-from warpreg.timing.core.columns import clock, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NEVER, NONE, OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, clock, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.rows import op_after, slot_of, warp_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, NONE, OpRow, Pc, SmRow, WarpRow
 
 FIRST, LAST, WOKEN = range(3)
 WHEEL_WORDS = 4  # a fraction of a cache line of the host

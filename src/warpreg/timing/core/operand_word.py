@@ -6,7 +6,7 @@ entry in the write queue of a bank: ``op << WORD_BITS | k`` for the k-th result 
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import OpRow
+from warpreg.timing.core.typed import OpRow
 
 SAYS_BANK = 255
 ALSO_ELSEWHERE = 256

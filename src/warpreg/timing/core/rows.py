@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from warpreg.timing.core.columns import machine, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     AccountRow,
     BankRow,
     BlockRow,
@@ -19,7 +20,6 @@ from warpreg.timing.core.columns.typed import (
     UnitsRow,
     WarpRow,
 )
-from warpreg.timing.core.state import Core
 
 if TYPE_CHECKING:
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns.typed import Array, Clock, LineRow, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 from warpreg.timing.core.prefetch import HOST_LINE
+from warpreg.timing.core.typed import Array, Clock, LineRow, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 
 FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
 """Words before the first row, which hold the machine."""
@@ -15,35 +15,44 @@ FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
 class Core(NamedTuple):
     """Arrays of the core, int64 unless stated otherwise.
 
-    ``table`` has one row per SM.  In the same memory follow, from machine[FIRST_...] on, rows of warps, schedulers with
-    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes, and
-    operations; each component has a width of its own.  ``rows`` is that memory with a row starting at each word: a
-    `Row` is the number of words before it, so ``rows[row, column]`` needs no multiplication.
-
-    ``code`` has one row per instruction.  ``lists`` contains (register, operand row, bank) of sources, (cell, operand
-    row, bank) of results, and (first pc, end, 0) of basic blocks; the bank is that of slot 0 among those of its
-    scheduler.  ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
-    and last entry of each bucket and the warp slots to be checked then, ``units`` the cycle in which each function unit
-    is free, and ``sequences`` the issue order of what each collector holds.
-
-    Threads that step the SMs together have the same arrays, but for the ``clock``; the ``team`` is what they share.
-    ``turns`` of SMs: when they must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not
-    before UNTIL.  ``lines``: by SM, what its caches know of each line of code.
+    Threads that step the SMs together have the same arrays, but for the ``clock``.
     """
 
     machine: Words[Machine]
+    """The machine: parameters of the SM, in front of ``table`` in the same memory."""
     code: Table[Pc]
+    """A row for each instruction."""
     lists: Array
+    """(register, operand row, bank) of sources, (cell, operand row, bank) of results, and (first pc, end, 0) of basic
+    blocks; the bank is that of slot 0 among those of its scheduler.
+    """
     slab: Array
+    """Visits of basic blocks, access records, and where those of each warp begin."""
     table: Table[SmRow]
+    """A row for each SM. In the same memory follow, from machine[FIRST_...] on, rows of warps, schedulers with their
+    stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes, and operations;
+    each component has a width of its own.
+    """
     rows: Rows
+    """That memory with a row starting at each word: a `Row` is the number of words before it, so that ``rows[row,
+    column]`` needs no multiplication.
+    """
     wheel: Array
+    """First and last entry of each bucket of the timing wheel, and the warp slots to be checked then."""
     units: Array
+    """The cycle in which each function unit is free."""
     sequences: Array
+    """The order of issue of what each collector holds."""
     clock: Words[Clock]
+    """State of the whole run, and its counters; each thread has its own."""
     team: Table[TeamRow]
+    """What threads share."""
     turns: Array
+    """By SM: when it must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not before
+    UNTIL.
+    """
     lines: Table[LineRow]
+    """By SM, what its caches for instructions and constants know of each line that the kernel names."""
 
 
 IN_FRONT = tuple(

@@ -6,7 +6,7 @@ import time
 
 from piecewise_numba.natives import native
 from warpreg.timing.core import thread_intrinsics
-from warpreg.timing.core.columns.typed import Column, Table, TeamRow
+from warpreg.timing.core.typed import Column, Table, TeamRow
 
 SLEEP_US = thread_intrinsics.SLEEP_US
 SPINS, YIELDS = 10_000, 64

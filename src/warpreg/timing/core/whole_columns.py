@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from warpreg.timing.core.columns import machine, schedulers
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     AccountRow,
     Array,
     BankRow,
@@ -20,7 +21,6 @@ from warpreg.timing.core.columns.typed import (
     WarpRow,
     array_of,
 )
-from warpreg.timing.core.state import Core
 
 R = TypeVar("R")
 

@@ -28,7 +28,7 @@ def barrier_of(instruction: Instruction) -> Barrier | None:
         waits = sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers
         return Barrier(True) if waits else None
     modifiers = instruction.modifiers
-    if instruction.opcode not in ("bar", "barrier") or "warp" in modifiers:
+    if not instruction.traits.is_barrier or "warp" in modifiers:
         return None
     waits = "arrive" not in modifiers
     sources = instruction.sources

@@ -20,12 +20,12 @@ WORD_BYTES = 4
 ROW_BYTES = 128
 """Bytes of one 32-bit word of each of 32 lanes: a row of local memory."""
 
-MOST_BANKS = 64
-BANK, COUNT, WORD, NEXT = 0, MOST_BANKS, 2 * MOST_BANKS, 3 * MOST_BANKS
+MAX_BANKS = 64
+BANK, COUNT, WORD, NEXT = 0, MAX_BANKS, 2 * MAX_BANKS, 3 * MAX_BANKS
 """Offsets in the scratch array of `conflicts`: by bank, the last word found and the number of words; then words and
 links.
 """
-SCRATCH_WORDS = 4 * MOST_BANKS
+SCRATCH_WORDS = 4 * MAX_BANKS
 
 
 def lanes_in(mask: int) -> int:
@@ -195,7 +195,7 @@ def _part_conflicts(
                 at = scratch[BANK + bank]
             before = at
             while merged == 1 and at != NEXT and scratch[at] != word:
-                at = scratch[at + MOST_BANKS]
+                at = scratch[at + MAX_BANKS]
             if merged == 0 or at == NEXT:
                 scratch[WORD + words] = word
                 scratch[NEXT + words] = before

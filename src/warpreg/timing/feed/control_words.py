@@ -26,7 +26,7 @@ def control_word(instruction: Instruction, copies: frozenset[int], latency: int)
         stall = UNSTALLED_YIELD
     waits = {counter for counter in range(COUNTERS) if control.waits >> counter & 1}
     counter, allowed, others = _limit(instruction)
-    if instruction.opcode == "LDGDEPBAR":
+    if instruction.traits.commits_copies:
         return stall, waits - copies
     write, read = (0 if one is None else one + 1 for one in (control.write, control.read))
     word = stall | write << code.WRITE_SHIFT | read << code.READ_SHIFT
@@ -37,7 +37,7 @@ def control_word(instruction: Instruction, copies: frozenset[int], latency: int)
 
 def counters_of_copies(kernel: Kernel) -> frozenset[int]:
     """The counters that LDGDEPBAR gives to groups of asynchronous copies."""
-    ends = (one.control for one in kernel.instructions() if one.opcode == "LDGDEPBAR")
+    ends = (one.control for one in kernel.instructions() if one.traits.commits_copies)
     return frozenset(control.write for control in ends if control is not None and control.write is not None)
 
 
@@ -49,7 +49,7 @@ def awaited_copies(instruction: Instruction, kernel_copies: frozenset[int]) -> i
 
 def _limit(instruction: Instruction) -> tuple[int | None, int, set[int]]:
     """The counter of a DEPBAR.LE, the number that it allows, and the counters that must be 0 besides."""
-    if instruction.opcode != "DEPBAR":
+    if not instruction.traits.awaits_counter:
         return None, 0, set()
     counter, allowed, others = instruction.sources[:3]
     assert isinstance(counter, Special)

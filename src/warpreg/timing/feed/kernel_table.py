@@ -23,12 +23,12 @@ from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.columns import code, warps
-from warpreg.timing.core.columns.typed import NONE, SET_SIZE
+from warpreg.timing.core.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
 from warpreg.timing.feed.constant_lines import constant_lines
 from warpreg.timing.feed.control_words import awaited_copies, control_word, counters_of_copies
-from warpreg.timing.feed.memory_sites import access_kinds, is_copy
+from warpreg.timing.feed.memory_sites import access_kinds
 
 WAIT_CLASSES = {
     Latency.GLOBAL: 4, Latency.TEXTURE: 4, Latency.STORE: 4, Latency.SHARED: 3, Latency.CONSTANT: 3, Latency.DP: 2,
@@ -39,7 +39,6 @@ WAIT_CLASSES = {
 CODE_WIDTH = 24
 """Rows of the code are padded to a multiple of this, because their width is a constant of the compiled core."""
 FIXED = frozenset({"int", "fp", "uniform"})
-FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
 class Table(NamedTuple):
@@ -204,29 +203,29 @@ def barrier_flags(instruction: Instruction) -> int:
     return code.BARRIER * found.waits | found.number << code.NUMBER_SHIFT | found.warps << code.COUNT_SHIFT
 
 
+def fence_flags(instruction: Instruction) -> int:
+    """FLAGS of a fence."""
+    return code.FENCE * instruction.traits.is_fence
+
+
 def copy_flags(instruction: Instruction, copies: frozenset[int] | None) -> int:
     """FLAGS of asynchronous copies, commits and waits; ``copies`` are their counters where control codes order
     instructions.
     """
     if sass.is_sass(instruction):
         return 0 if copies is None else _machine_copy_flags(instruction, copies)
-    if is_copy(instruction):
-        return code.COPIES_ONE
-    modifiers = instruction.modifiers
-    if instruction.opcode != "cp" or "bulk" in modifiers:
-        return 0
-    if "wait_group" in modifiers:
-        allowed = instruction.sources[0]
-        groups = min(allowed.value, warps.COMMIT_SLOTS - 1) if isinstance(allowed, Immediate) else 0
-        return code.AWAITS | groups << code.NUMBER_SHIFT
-    return code.COMMITS * ("commit_group" in modifiers) | (code.COMMITS | code.AWAITS) * ("wait_all" in modifiers)
+    traits = instruction.traits
+    allowed = instruction.sources[0] if traits.awaits_copies and instruction.sources else None
+    groups = min(allowed.value, warps.COMMIT_SLOTS - 1) if isinstance(allowed, Immediate) else 0
+    awaits = (code.AWAITS | groups << code.NUMBER_SHIFT) * traits.awaits_copies
+    return awaits | code.COMMITS * traits.commits_copies | code.COPIES_ONE * traits.is_copy
 
 
 def _machine_copy_flags(instruction: Instruction, copies: frozenset[int]) -> int:
     groups = awaited_copies(instruction, copies)
     waits = 0 if groups is None else code.AWAITS | min(groups, warps.COMMIT_SLOTS - 1) << code.NUMBER_SHIFT
-    commits = code.COMMITS * (instruction.opcode == "LDGDEPBAR")
-    return waits | commits | code.COPIES_ONE * (instruction.opcode == "LDGSTS")
+    commits = code.COMMITS * instruction.traits.commits_copies
+    return waits | commits | code.COPIES_ONE * instruction.traits.is_copy
 
 
 class _Cells:
@@ -302,7 +301,7 @@ def _row(
     row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
     row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction, copies))
-        + code.FENCE * (instruction.opcode in FENCES)
+        + fence_flags(instruction)
         + code.SUSPENDS * int(program.suspends[pc] != 0)
     )
     row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from warpreg.analysis.cached import cached_analysis
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import Special
 from warpreg.ir.tensor.memory import matrix_in_memory
-from warpreg.machine_code import textures
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
-from warpreg.simt.memory.instructions import MEMORY, elements
+from warpreg.simt.memory.instructions import elements
 from warpreg.timing.core import access_record as record
 
 SPACES = {
@@ -36,8 +34,8 @@ SASS_KINDS = {
 }
 
 
-READ_ONLY = {"ld": {"nc"}, "LDG": {"CONSTANT", "CI"}}
-"""Modifiers of loads from global memory through the read-only path, by opcode of PTX and of SASS."""
+READ_ONLY = frozenset({"nc", "CONSTANT", "CI"})
+"""Modifiers of loads from global memory through the read-only path, of PTX and of SASS."""
 BEYOND_THE_SM = frozenset({"cluster", "gpu", "sys", "GPU", "SYS"})
 """Scopes that other SMs belong to."""
 
@@ -87,34 +85,31 @@ def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
 
 def step_bytes(instruction: Instruction) -> int:
     """Bytes of one step in the records of an instruction (see `warpreg.trace.addresses`); 0 if it has none."""
-    opcode, modifiers = instruction.opcode, instruction.modifiers
     if sass.is_sass(instruction):
         return 1 if is_lifted_fetch(instruction) else record_unit(instruction)
-    if opcode in MEMORY:
+    traits, modifiers = instruction.traits, instruction.modifiers
+    if traits.accesses_elements:
         return 0 if "param" in _spaces(modifiers) else instruction.types[-1].bytes
-    if opcode in ("ldmatrix", "stmatrix"):
+    if traits.is_matrix and traits.accesses_memory:
+        if _is_whole(modifiers):
+            return next(matrix_in_memory(modifiers).pieces(0)).size
         return 2 if "trans" in modifiers else 4
-    if opcode == "wmma" and modifiers[0] in ("load", "store"):
-        return next(matrix_in_memory(modifiers).pieces(0)).size
-    if is_copy(instruction):
+    if traits.is_copy:
         return int(getattr(instruction.sources[2], "value", 0))
-    if opcode == "mbarrier":
+    if traits.is_asynchronous:
         return 8 if modifiers[0] in ("init", "test_wait", "try_wait") else 0
-    return 1 if opcode in OPCODE_NAMES and opcode not in ("txq", "suq") else 0
+    return int(traits.is_texture and traits.accesses_memory)
+
+
+def _is_whole(modifiers: tuple[str, ...]) -> bool:
+    """Whether an instruction loads or stores a matrix in one, not small ones of 8 x 8 elements."""
+    return modifiers[0] in ("load", "store")
 
 
 def is_lifted_fetch(instruction: Instruction) -> bool:
     """Whether it is a texture fetch of machine code that was executed here; one of a hardware trace has no record."""
-    is_fetch = instruction.opcode in textures.OPCODES
+    is_fetch = sass.is_sass(instruction) and instruction.traits.is_texture
     return is_fetch and any(isinstance(operand, Special) for operand in instruction.operands)
-
-
-def is_copy(instruction: Instruction) -> bool:
-    """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records describe the source."""
-    modifiers = instruction.modifiers
-    return (
-        instruction.opcode == "cp" and "global" in modifiers and "bulk" not in modifiers and "prefetch" not in modifiers
-    )
 
 
 def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
@@ -125,20 +120,18 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
         row = sass.find(instruction.opcode)
         atomic = row.action in ("atomic", "reduction")
         return step, int(instruction.guard is not None), SPACES.get(row.space, record.GENERIC), 1, int(atomic)
-    opcode, modifiers = instruction.opcode, instruction.modifiers
-    size = step * elements(instruction) if opcode in MEMORY else step
+    traits, modifiers = instruction.traits, instruction.modifiers
+    size = step * elements(instruction) if traits.accesses_elements else step
     space = next((SPACES[s] for s in _spaces(modifiers) if s in SPACES), record.GENERIC)
-    if opcode == "cp":
+    if traits.is_copy:
         space = record.GLOBAL
-    if opcode in OPCODE_NAMES:
-        space = record.GLOBAL if opcode.startswith("su") else record.TEXTURE
+    if traits.is_texture:
+        space = record.TEXTURE if traits.fetches_channels else record.GLOBAL
     repeat = 1
-    if opcode in ("ldmatrix", "stmatrix"):
-        repeat = next(MATRICES[m] for m in modifiers if m in MATRICES)
-    elif opcode == "wmma":
-        repeat = matrix_in_memory(modifiers).fragment.distinct
-    atomic = opcode in ("atom", "red") or opcode == "sured"
-    return size, int(instruction.guard is not None), space, repeat, int(atomic)
+    if traits.is_matrix:
+        small = next((MATRICES[m] for m in modifiers if m in MATRICES), 1)
+        repeat = matrix_in_memory(modifiers).fragment.distinct if _is_whole(modifiers) else small
+    return size, int(instruction.guard is not None), space, repeat, int(traits.is_atomic)
 
 
 def _kind(instruction: Instruction) -> int:
@@ -150,13 +143,14 @@ def _kind(instruction: Instruction) -> int:
         return record.LOAD
     if sass.is_sass(instruction):
         return SASS_KINDS[sass.find(instruction.opcode).action]
-    if instruction.opcode == "atom":
+    if instruction.traits.returns_old:
         return record.ATOMIC
-    return record.LOAD if instruction.has_result or is_copy(instruction) else record.STORE
+    return record.LOAD if instruction.has_result or instruction.traits.is_copy else record.STORE
 
 
 def _is_read_only(instruction: Instruction) -> bool:
-    return not READ_ONLY.get(instruction.opcode, set()).isdisjoint(instruction.modifiers)
+    is_global = instruction.traits.loads and instruction.traits.space in ("", "global")
+    return is_global and not READ_ONLY.isdisjoint(instruction.modifiers)
 
 
 def _is_ordered(instruction: Instruction) -> bool:

@@ -8,10 +8,8 @@ cycles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function
 from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import (
     BANK,
@@ -34,32 +32,40 @@ from warpreg.designs.interface.plan import (
 from warpreg.designs.interface.state import reset_rows
 from warpreg.designs.interface.thread_blocks import NO_BLOCK, take_slot
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import blocks, clock, code, collectors, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op
+from warpreg.timing.core.port import constant, placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.sm.wakeup import know_eligible, slowest
-from warpreg.timing.sm.writeback import keep_writing, queue_write, still_writing
+from warpreg.timing.sm.writeback import queue_write
+
+port("what sets the rows of the design's state to their first values")(reset_rows)
 
 
+@constant(when.SLICED, lambda given: given.banks.slices)
 def bank_slices() -> int:
     """Slices of a bank; a constant of the compiled core."""
     return 1
 
 
+@constant(when.SEVERAL_MAIN, lambda given: given.main_levels)
 def main_levels() -> int:
     """The levels of the main register file, a bit each; a constant of the compiled core."""
     return 1
 
 
+@port("a main register file of several levels")
 def is_main(level: int) -> bool:
     """Whether a level is part of the main register file."""
     return level == 0
 
 
+@stands_for(is_main, when.SEVERAL_MAIN)
 def is_one_of_main(level: int) -> bool:
     """In place of `is_main` where several levels are."""
     return main_levels() >> level & 1 != 0
@@ -86,10 +92,12 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: 
     )  # fmt: skip
 
 
+@port("hooks that ask for addresses of lanes")
 def see_lanes(c: Core, d: Any, access: int) -> None:
     """A hook is called for an instruction with this access record: say where the addresses of its lanes are."""
 
 
+@port("hooks that ask for widths of results")
 def see_widths(c: Core, d: Any, op: OpRow) -> None:
     """A hook is called for an instruction under way: say where the widths of its results are."""
 
@@ -104,6 +112,7 @@ def record_stride(c: Core, access: int) -> int:
     return c.slab[access + 2] if access != NONE else 0
 
 
+@port("a recording")
 def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps, tables
     are accessed.  Returns the cycle from which on its lookups are done, 0 without.
@@ -114,15 +123,18 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     return serve_tables(c, d, sm, now)
 
 
+@port("the hook load_lookup, which may hold a load")
 def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Complete the held loads that a hook has named."""
 
 
+@port("tables in front of operand fetch")
 def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Serve what a hook has asked of tables."""
     return 0
 
 
+@port("tables in front of operand fetch")
 def await_lookups(c: Core, op: OpRow, ready: int) -> None:
     """An instruction that issues waits for its lookups."""
 
@@ -176,6 +188,7 @@ def let_go(c: Core, warp: WarpRow, now: int) -> None:
         know_eligible(c, warp, slowest(c, warp))
 
 
+@stands_for(ports.queue_extras, when.HOOKS_CALLED)
 def queue_extras(c: Core, sm: SmRow) -> None:
     op = c.table[sm, sms.EXTRA_FIRST]
     c.table[sm, sms.EXTRA_FIRST] = NONE
@@ -188,14 +201,17 @@ def queue_extras(c: Core, sm: SmRow) -> None:
 # A warp starts.
 
 
+@placeholder
 def warp_start(state: Any, program: Any, warp: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@port("hooks that ask for widths of results")
 def begin_widths(c: Core, warp: WarpRow) -> None:
     """It has written nothing."""
 
 
+@stands_for(ports.warp_start, when.HOOKS_CALLED)
 def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     number = number_of(c, warp)
     begin_widths(c, warp)
@@ -203,10 +219,12 @@ def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None
     tell_start(c, d, sm, number, now)
 
 
+@port("the hook warp_start")
 def tell_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
     """Call the hook, if the design defines it."""
 
 
+@stands_for(tell_start, when.hook("warp_start"))
 def call_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
     warp_start(d.state, d.program, number, plan_of(c, d, sm, number, NONE, 0, NONE, NONE, now))
     settle(c, d, sm, now)
@@ -215,6 +233,7 @@ def call_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
 # Thread blocks of slots.
 
 
+@stands_for(ports.take_slots, when.THREAD_BLOCKS)
 def take_slots(c: Core, d: Any, sm: SmRow, block: BlockRow) -> None:
     """The warps of a thread block that comes take the lowest free slots, in order."""
     free = c.table[sm, sms.FREE_SLOTS]
@@ -224,6 +243,7 @@ def take_slots(c: Core, d: Any, sm: SmRow, block: BlockRow) -> None:
         take_slot(d.program, number_of(c, warp_at(c, sm, slot)), c.rows[block, blocks.INDEX], index)
 
 
+@stands_for(ports.left_slot, when.THREAD_BLOCKS)
 def left_slot(c: Core, d: Any, warp: WarpRow) -> None:
     take_slot(d.program, number_of(c, warp), NO_BLOCK, NO_BLOCK)
 
@@ -231,14 +251,17 @@ def left_slot(c: Core, d: Any, warp: WarpRow) -> None:
 # An instruction issues.
 
 
+@placeholder
 def plan_reads(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@placeholder
 def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.plan_reads, when.hook("plan_reads"))
 def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
@@ -252,16 +275,13 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
         word = _source(c, d, warp, k, c.lists[row, 0])
         least = min(least, word)
         c.rows[op, c.machine[machine.OP_READS] + k] = word
-        note_source(c, d, warp, op, k, c.lists[row, 0])
+        ports.note_source(c, d, warp, op, k, c.lists[row, 0])
     note_sources(c, op, pc, least)
 
 
+@port("merged sources")
 def note_sources(c: Core, op: OpRow, pc: Pc, least: int) -> None:
     """The words of all sources are kept, the ``least`` of which is this, or 0."""
-
-
-def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int) -> None:
-    """Keep the address of the k-th source, where banks have slices or row addresses."""
 
 
 def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
@@ -279,28 +299,34 @@ def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT
 
 
+@port("merged sources")
 def merged_word(d: Any, k: int) -> int:
     """Of a source that arrives with another one."""
     return -1
 
 
+@stands_for(ports.first_read, when.SEES_ALL_READS)
 def first_read(c: Core, pc: Pc) -> int:
     return c.code[pc, code.ALL_READS]
 
 
+@stands_for(ports.end_of_reads, when.SEES_ALL_READS)
 def end_of_reads(c: Core, pc: Pc) -> int:
     return c.code[pc, code.ALL_READS_END]
 
 
+@stands_for(ports.source_word, when.PLANS_SOURCES)
 def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
     return kept_source(c, op, k)
 
 
+@port("merged sources")
 def kept_source(c: Core, op: OpRow, k: int) -> int:
     """What was planned of a source."""
     return c.rows[op, c.machine[machine.OP_READS] + k]
 
 
+@stands_for(ports.same_word, when.SEES_ALL_READS)
 def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
     """The earlier source of the same register and bank, whose grant also serves this one; NONE if there is none."""
     for other in range(k):
@@ -311,6 +337,7 @@ def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
     return NONE
 
 
+@stands_for(ports.ideal_cycles, when.PLANS_SOURCES)
 def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
     cycles = 0
     for k in range(c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]):
@@ -319,6 +346,7 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
     return cycles
 
 
+@stands_for(ports.plan_write, when.hook("plan_write"))
 def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
@@ -332,11 +360,13 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     note_results(c, d, warp, pc, op)
 
 
+@port("results that are planned twice")
 def keeping(plan: Plan) -> Plan:
     """The plan for ``plan_write``."""
     return plan
 
 
+@port("results that are planned twice")
 def keep_results(c: Core, d: Any, op: OpRow, count: int) -> None:
     """What is planned of the first results is needed once more, when they are produced."""
 
@@ -367,6 +397,7 @@ def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     return bank | (operand_word.ALSO_ELSEWHERE if elsewhere else 0) | max(1, cycles) << operand_word.RESULT_SHIFT
 
 
+@stands_for(ports.result_word, when.PLANS_RESULTS)
 def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
     k = row - c.code[c.rows[op, ops.PC], code.WRITES]
     return c.rows[op, c.machine[machine.OP_WRITES] + k]
@@ -375,11 +406,13 @@ def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
 # Admission, priority, active sets, starts and ends.
 
 
+@placeholder
 def admit(state: Any, program: Any, warp: int, pc: int, plan: Any) -> int:
     """Placeholder for the design's hook."""
     return -1
 
 
+@stands_for(ports.admit, when.hook("admit"))
 def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
     mask = c.rows[warp, warps.MASK]
@@ -389,11 +422,13 @@ def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> i
     return answer
 
 
+@placeholder
 def priority(state: Any, program: Any, warp: int, pc: int) -> int:
     """Placeholder for the design's hook."""
     return 0
 
 
+@stands_for(ports.prefer, when.hook("priority"))
 def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> int:
     """The ready warps with the highest priority."""
     best = 0
@@ -412,50 +447,60 @@ def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: i
     return chosen
 
 
+@placeholder
 def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.activated, when.hook("activated"))
 def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     activated(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
+@placeholder
 def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.suspended, when.hook("suspended"))
 def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     suspended(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
+@placeholder
 def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.warp_end, when.hook("warp_end"))
 def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     warp_end(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
 
+@placeholder
 def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.block_start, when.hook("block_start"))
 def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
     plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
     block_start(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
 
+@placeholder
 def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.block_end, when.hook("block_end"))
 def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
     plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
     block_end(d.state, d.program, sm, plan)
@@ -472,10 +517,12 @@ def plan_of_access(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Plan:
     return plan_of(c, d, sm, number, c.rows[op, ops.PC], mask, access, c.rows[op, ops.SEQUENCE], now)
 
 
+@placeholder
 def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.memory_issued, when.hook("memory_issued"))
 def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
@@ -484,10 +531,12 @@ def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     settle(c, d, sm, now)
 
 
+@placeholder
 def memory_returned(state: Any, program: Any, warp: int, pc: int, cycles: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.memory_returned, when.hook("memory_returned"))
 def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
@@ -496,10 +545,12 @@ def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Non
     settle(c, d, sm, now)
 
 
+@placeholder
 def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.arrived, when.hook("arrived"))
 def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if d.program.long_latency[pc] != 0:
@@ -511,12 +562,14 @@ def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         settle(c, d, sm, now)
 
 
+@placeholder
 def written_back(
     state: Any, program: Any, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Any
 ) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.written_back, when.hook("written_back"))
 def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if c.code[pc, code.WRITES] == c.code[pc, code.WRITES_END]:
@@ -533,36 +586,3 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     base, stride = record_base(c, following), record_stride(c, following)
     written_back(d.state, d.program, number_of(c, warp), pc, head, base, stride, lanes, plan)
     settle(c, d, sm, now)
-
-
-ALWAYS: Mapping[Function, Function] = {ports.queue_extras: queue_extras, ports.warp_start: call_warp_start}
-PLANNED_RESULTS: Mapping[Function, Function] = {
-    ports.result_word: result_word, ports.still_writing: still_writing, ports.keep_writing: keep_writing,
-}  # fmt: skip
-"""Where a design plans results."""
-HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "warp_start": {tell_start: call_start},
-    "plan_reads": {
-        ports.plan_reads: call_plan_reads,
-        ports.first_read: first_read,
-        ports.end_of_reads: end_of_reads,
-        ports.source_word: source_word,
-        ports.same_word: same_word,
-        ports.ideal_cycles: ideal_cycles,
-    },
-    "plan_write": {ports.plan_write: call_plan_write, **PLANNED_RESULTS},
-    "admit": {ports.admit: call_admit},
-    "priority": {ports.prefer: call_priority},
-    "activated": {ports.activated: call_activated},
-    "suspended": {ports.suspended: call_suspended},
-    "warp_end": {ports.warp_end: call_warp_end},
-    "block_start": {ports.block_start: call_block_start},
-    "block_end": {ports.block_end: call_block_end},
-    "memory_issued": {ports.memory_issued: call_memory_issued},
-    "memory_returned": {ports.memory_returned: call_memory_returned},
-    "arrived": {ports.arrived: call_arrived},
-    "written_back": {ports.written_back: call_written_back},
-}
-"""By hook, the replacement of each port if a design defines the hook."""
-THREAD_BLOCKS: Mapping[Function, Function] = {ports.take_slots: take_slots, ports.left_slot: left_slot}
-"""Replacements if hooks ask for thread blocks."""

@@ -6,27 +6,29 @@ which are searched for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function
 from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import COMPLETED, COMPLETED_CYCLES, COMPLETED_LOAD
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, code, ops, sms
-from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
 from warpreg.timing.core.inflight import schedule
+from warpreg.timing.core.port import placeholder, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, SmRow
 from warpreg.timing.hooks import adapters
 
 
+@placeholder
 def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride: int, mask: int, plan: Any) -> int:
     """Placeholder for the design's hook."""
     return 0
 
 
+@stands_for(ports.load_lookup, when.hook("load_lookup"))
 def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     access = c.rows[op, ops.RECORD]
     pc = c.rows[op, ops.PC]
@@ -42,6 +44,7 @@ def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     return answer
 
 
+@stands_for(ports.wait_without_memory, when.hook("load_lookup"))
 def wait_without_memory(c: Core, sm: SmRow, op: OpRow, ready: int, cycles: int, now: int) -> None:
     if cycles > 0:
         schedule(c, sm, op, ready + cycles, now)
@@ -52,6 +55,7 @@ def wait_without_memory(c: Core, sm: SmRow, op: OpRow, ready: int, cycles: int, 
     c.table[sm, held] = op
 
 
+@stands_for(adapters.complete_loads, when.hook("load_lookup"))
 def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
     if d.queued[COMPLETED] != 0:
         _complete(c, d, sm, now)
@@ -87,13 +91,3 @@ def _take_held(c: Core, sm: SmRow, load: int) -> OpRow:
         else:
             c.rows[before, ops.NEXT] = c.rows[op, ops.NEXT]
     return op
-
-
-HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "load_lookup": {
-        ports.load_lookup: call_load_lookup,
-        ports.wait_without_memory: wait_without_memory,
-        adapters.complete_loads: complete_loads,
-    }
-}
-"""By hook, the replacement of each port if a design defines the hook."""

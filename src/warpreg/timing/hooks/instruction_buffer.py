@@ -6,27 +6,29 @@ the code: at a taken branch, and where the path goes elsewhere, nothing is known
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code, machine, ops, warps
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.port import placeholder, stands_for
 from warpreg.timing.core.rows import number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.hooks.adapters import plan_of, record_base, record_stride, settle
 from warpreg.timing.sm.issue import record_words
 from warpreg.timing.sm.wakeup import needs_any_of
 
 
+@placeholder
 def buffered(
     state: Any, program: Any, warp: int, pc: int, ahead: int, base: int, stride: int, mask: int, plan: Any
 ) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.see_buffer, when.hook("buffered"))
 def see_buffer(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """A write-back of an instruction with results: tell of both instructions."""
     pc, warp = c.rows[op, ops.PC], c.rows[op, ops.WARP]
@@ -45,6 +47,7 @@ def see_buffer(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         _tell(c, d, sm, warp, second, 1, access, mask, now)
 
 
+@stands_for(ports.see_next, when.hook("buffered"))
 def see_next(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     """Tell of the next instruction, unless it waits for a result."""
     head = c.rows[warp, warps.HEAD]
@@ -83,8 +86,3 @@ def _writes_for(c: Core, head: Pc, second: Pc) -> bool:
     for word in range(words):
         found |= c.code[head, code.NEED + words + word] & c.code[second, code.NEED + word]
     return found != 0
-
-
-HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "buffered": {ports.see_buffer: see_buffer, ports.see_next: see_next},
-}

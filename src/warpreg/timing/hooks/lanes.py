@@ -6,19 +6,20 @@ Those of an access that is not affine stand behind the transactions of its recor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function
 from warpreg.designs.interface.plan import LANE_MASK, LANES_AT
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core.bitset import count
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.hooks import adapters
 from warpreg.timing.sm import issue
 
 
+@stands_for(issue.record_words, when.LANES)
 def record_words(c: Core, access: int) -> int:
     """Length in words of the access record at ``access``, lanes included."""
     head = c.slab[access]
@@ -29,12 +30,9 @@ def record_words(c: Core, access: int) -> int:
     return words + count(head & 0xFFFFFFFF) if c.slab[access + 2] == record.IRREGULAR else words
 
 
+@stands_for(adapters.see_lanes, when.LANES)
 def see_lanes(c: Core, d: Any, access: int) -> None:
     if access != NONE:
         head = c.slab[access]
         d.plan.lane_at[LANES_AT] = access + record.HEADER_WORDS + (head >> record.TRANSACTIONS_SHIFT)
         d.plan.lane_at[LANE_MASK] = head & 0xFFFFFFFF
-
-
-FED: Mapping[Function, Function] = {issue.record_words: record_words, adapters.see_lanes: see_lanes}
-"""What takes the place of what in the core where a design asks for lanes."""

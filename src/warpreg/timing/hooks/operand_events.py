@@ -7,19 +7,17 @@ Like `warpreg.timing.hooks.adapters`.  Of a source that is merged with another o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import FunctionType
 from typing import Any
 
-from piecewise_numba.natives import Function
-from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.plan import KEEPS, MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, schedule, take_op
+from warpreg.timing.core.port import placeholder, port, stands_for
 from warpreg.timing.core.rows import number_of, op_index
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.hooks import adapters
 
 
@@ -34,10 +32,12 @@ def plan_of_op(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Plan:
 # An instruction issues.
 
 
+@placeholder
 def issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.issued, when.hook("issued"))
 def call_issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     issued(d.state, d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
     adapters.await_lookups(c, op, adapters.settle(c, d, sm, now))
@@ -46,10 +46,12 @@ def call_issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, no
 # Its sources are read.
 
 
+@placeholder
 def collected(state: Any, program: Any, warp: int, pc: int, operand: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.collected, when.hook("collected"))
 def call_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> None:
     """The k-th source and those that come with it, in operand order."""
     if is_alone(c, op):
@@ -60,6 +62,7 @@ def call_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> N
             _tell_collected(c, d, sm, op, other, now)
 
 
+@port("merged sources")
 def is_alone(c: Core, op: OpRow) -> bool:
     """Whether no source of an instruction comes with another one: each is another register."""
     return names_each_once(c, c.rows[op, ops.PC])
@@ -71,11 +74,13 @@ def names_each_once(c: Core, pc: Pc) -> bool:
     return sources == c.code[pc, code.READS_END] - c.code[pc, code.READS]
 
 
+@stands_for(ports.collected_at_once, when.hook("collected"))
 def call_collected_at_once(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     for k in range(_sources(c, op)):
         _tell_collected(c, d, sm, op, k, now)
 
 
+@stands_for(ports.served_elsewhere, when.hook("collected"))
 def call_served_elsewhere(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, word: int, now: int) -> None:
     """Present ``-1 - word`` cycles on; one that is merged comes with its partner."""
     if merged_with(c, op, k) != NONE:
@@ -92,10 +97,12 @@ def call_served_elsewhere(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, word: i
     schedule(c, sm, entry, now - 1 - word, now)
 
 
+@stands_for(ports.is_present, when.hook("collected"))
 def is_present(c: Core, entry: OpRow) -> bool:
     return c.rows[entry, ops.PC] == ops.PRESENT
 
 
+@stands_for(ports.present, when.hook("collected"))
 def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
     op, k = c.rows[entry, ops.LATE], c.rows[entry, ops.CURSOR]
     give_op(c, entry)
@@ -130,6 +137,7 @@ def _comes_with(c: Core, d: Any, op: OpRow, k: int, granted: int) -> bool:
     return own >= 0 and other >= 0 and own & operand_word.SAYS_BANK == other & operand_word.SAYS_BANK
 
 
+@port("merged sources")
 def merged_with(c: Core, op: OpRow, k: int) -> int:
     """The source that the k-th one arrives with, NONE without."""
     return NONE
@@ -138,25 +146,30 @@ def merged_with(c: Core, op: OpRow, k: int) -> int:
 # The same where a plan may merge sources.
 
 
+@stands_for(adapters.note_sources, when.MAY_MERGE)
 def note_alone(c: Core, op: OpRow, pc: Pc, least: int) -> None:
     c.rows[op, ops.ALONE] = names_each_once(c, pc) and least > operand_word.MERGED_WITH
 
 
+@stands_for(is_alone, when.MAY_MERGE)
 def is_planned_alone(c: Core, op: OpRow) -> bool:
     return c.rows[op, ops.ALONE] != 0
 
 
+@stands_for(merged_with, when.MAY_MERGE)
 def planned_merged_with(c: Core, op: OpRow, k: int) -> int:
     word = c.rows[op, c.machine[machine.OP_READS] + k]
     return operand_word.MERGED_WITH - word if word <= operand_word.MERGED_WITH else NONE
 
 
+@stands_for(adapters.merged_word, when.MAY_MERGE)
 def merged_word(d: Any, k: int) -> int:
     while d.sources[k, MERGED] != UNSET:
         k = int(d.sources[k, MERGED])
     return operand_word.MERGED_WITH - k
 
 
+@stands_for(adapters.kept_source, when.MAY_MERGE)
 def kept_source(c: Core, op: OpRow, k: int) -> int:
     word = c.rows[op, c.machine[machine.OP_READS] + k]
     return word if word > operand_word.MERGED_WITH else -1
@@ -165,10 +178,12 @@ def kept_source(c: Core, op: OpRow, k: int) -> int:
 # Its results are there.
 
 
+@placeholder
 def produced(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
+@stands_for(ports.produced, when.hook("produced") & ~when.TOLD_ONLY)
 def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     count = d.program.result_start[pc + 1] - d.program.result_start[pc]
@@ -182,11 +197,13 @@ def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     adapters.note_results(c, d, warp, pc, op)
 
 
+@port("results that are planned twice")
 def recalling(plan: Plan) -> Plan:
     """The plan for ``produced``."""
     return plan
 
 
+@port("results that are planned twice")
 def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
     """What has been planned of the first results: nothing."""
     forget_results(d.results, count)
@@ -195,6 +212,7 @@ def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
 # The same behind ``plan_write``: what that has planned stays, or ``produced`` may take it back.
 
 
+@stands_for(ports.produced, when.TOLD_ONLY)
 def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if d.program.result_start[pc] == d.program.result_start[pc + 1]:
@@ -203,14 +221,17 @@ def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     adapters.settle(c, d, sm, now)
 
 
+@stands_for(adapters.keeping, when.PLANS_TWICE)
 def keeping_planned(plan: Plan) -> Plan:
     return recalling_plan(plan, KEEPS)
 
 
+@stands_for(recalling, when.PLANS_TWICE)
 def recalling_planned(plan: Plan) -> Plan:
     return recalling_plan(plan, RECALLS)
 
 
+@stands_for(adapters.keep_results, when.PLANS_TWICE)
 def keep_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
     row = op_index(c, op)
     for k in range(count):
@@ -219,52 +240,10 @@ def keep_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
                 d.kept[row, k, place, column] = d.results[k, place, column]
 
 
+@stands_for(recall_results, when.PLANS_TWICE)
 def recall_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
     row = op_index(c, op)
     for k in range(count):
         for place in range(d.results.shape[1]):
             for column in range(d.results.shape[2]):
                 d.results[k, place, column] = d.kept[row, k, place, column]
-
-
-HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "issued": {ports.issued: call_issued},
-    "collected": {
-        ports.collected: call_collected,
-        ports.collected_at_once: call_collected_at_once,
-        ports.served_elsewhere: call_served_elsewhere,
-        ports.is_present: is_present,
-        ports.present: present,
-        ports.first_read: adapters.first_read,
-        ports.end_of_reads: adapters.end_of_reads,
-        ports.same_word: adapters.same_word,
-    },
-    "produced": {ports.produced: call_produced, **adapters.PLANNED_RESULTS},
-}
-"""By hook, what takes the place of what in the core where a design defines it."""
-TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
-    frozenset({"plan_reads", "collected"}): {
-        is_alone: is_planned_alone,
-        merged_with: planned_merged_with,
-        adapters.merged_word: merged_word,
-        adapters.kept_source: kept_source,
-        adapters.note_sources: note_alone,
-    },
-}
-"""What besides, where it defines several."""
-PLANNED_LATE: Mapping[Function, Function] = {
-    adapters.keeping: keeping_planned,
-    adapters.keep_results: keep_planned,
-    recalling: recalling_planned,
-    recall_results: recall_planned,
-}
-"""What besides, where ``produced`` may change what ``plan_write`` has planned."""
-TOLD: Mapping[Function, Function] = {ports.produced: tell_produced}
-"""What instead, where it does not plan."""
-
-
-def behind_plan_write(hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
-    """What takes the place of what where a design defines ``produced`` behind ``plan_write``."""
-    if not hooks.keys() >= {"plan_write", "produced"}:
-        return {}
-    return PLANNED_LATE if plans_results(hooks["produced"]) else TOLD

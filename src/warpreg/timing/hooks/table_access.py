@@ -13,29 +13,37 @@ from typing import Any
 
 from piecewise_numba.bits import remainder
 from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, ops
-from warpreg.timing.core.columns.typed import OpRow, SmRow
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, SmRow
+from warpreg.timing.hooks import adapters
 
 FIRST_BANK, BANKS, PORTS, STAGES = range(4)
 """Columns of a table's shape; FIRST_BANK among the banks of all tables."""
 
 
+@stands_for(ports.begin_lookups, when.TABLES)
 def begin_lookups(c: Core, op: OpRow, now: int) -> None:
     """An instruction that looks nothing up may enter a collector in the next cycle."""
     c.rows[op, ops.ENTERS_FROM] = now + 1
 
 
+@stands_for(adapters.await_lookups, when.TABLES)
 def await_lookups(c: Core, op: OpRow, ready: int) -> None:
     """An instruction may enter a collector when its lookups are ``ready``."""
     c.rows[op, ops.ENTERS_FROM] = max(c.rows[op, ops.ENTERS_FROM], ready)
 
 
+@stands_for(ports.late_entry, when.TABLES)
 def late_entry(c: Core, op: OpRow, now: int) -> int:
     """Cycles by which lookups delay an instruction that issues now."""
     return c.rows[op, ops.ENTERS_FROM] - now - 1
 
 
+@stands_for(adapters.serve_tables, when.TABLES)
 def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Serve what a hook has asked of tables; returns from when on its lookups are ready, 0 without a lookup."""
     if d.queued[ASKED] == 0:

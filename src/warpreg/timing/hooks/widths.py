@@ -7,37 +7,32 @@ by bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine, ops, warps
-from warpreg.timing.core.columns.typed import OpRow, Pc, WarpRow
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, Pc, WarpRow
 from warpreg.timing.hooks import adapters
 
 WORD_BYTES = 8
 
 
+@stands_for(adapters.begin_widths, when.WIDTHS)
 def begin_widths(c: Core, warp: WarpRow) -> None:
     c.rows[warp, warps.RESULTS] = 0
 
 
+@stands_for(ports.take_widths, when.WIDTHS)
 def take_widths(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     c.rows[op, c.machine[machine.OP_RESULT]] = c.rows[warp, warps.RESULTS]
     c.rows[warp, warps.RESULTS] += d.program.result_start[pc + 1] - d.program.result_start[pc]
 
 
+@stands_for(adapters.see_widths, when.WIDTHS)
 def see_widths(c: Core, d: Any, op: OpRow) -> None:
     end = c.rows[c.rows[op, ops.WARP], warps.RECORDS_END]
     first = WORD_BYTES * (end - 1 - c.slab[end - 1]) + c.rows[op, c.machine[machine.OP_RESULT]]
     d.plan.width_at[0] = first - d.program.result_start[c.rows[op, ops.PC]]
-
-
-FED: Mapping[Function, Function] = {
-    ports.take_widths: take_widths,
-    adapters.begin_widths: begin_widths,
-    adapters.see_widths: see_widths,
-}
-"""What takes the place of what in the core where a design asks for widths."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import PIPES
-from warpreg.timing.core import buffer_pool, inflight
+from warpreg.timing.core import buffer_pool, inflight, typed
 from warpreg.timing.core import whole_columns as whole
 from warpreg.timing.core.bitset import count
 from warpreg.timing.core.columns import (
@@ -28,16 +28,15 @@ from warpreg.timing.core.columns import (
     team,
     warps,
 )
-from warpreg.timing.core.columns import typed as columns
-from warpreg.timing.core.columns.typed import NEVER, NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.state import FRONT, Core
+from warpreg.timing.core.typed import NEVER, NONE, SET_SIZE, Array, Words, array_of
 from warpreg.timing.feed.kernel_table import Table
 from warpreg.timing.launch.machine_words import machine_words
 from warpreg.timing.launch.shares import Shares, shared_groups, shared_units
 
-MachineWords = Words[columns.Machine]
-LEAST_COLLECTOR, LEAST_OP = 24, 40
+MachineWords = Words[typed.Machine]
+MIN_COLLECTOR_ROW, MIN_OP_ROW = 24, 40
 """Words per row, at least."""
 OPS_PER_WARP = 8
 """Initial capacity for instructions in flight; untouched pages cost no memory."""
@@ -75,7 +74,7 @@ def new_core(
     core.clock[clock.FREE_OP] = NONE
     core.clock[clock.FRESH_OP] = m[machine.FIRST_OP]
     core.clock[clock.FREE_OPS] = room
-    core.clock[clock.LEAST_OPS] = least
+    core.clock[clock.MIN_OPS] = least
     core.clock[clock.TOTAL_BLOCKS] = block_count
     return core
 
@@ -197,11 +196,11 @@ def _place_rows(m: MachineWords, table: Table, addresses: bool) -> int:
         machine.WARP_ROW: int(warps.BUSY) + (warps.READING_SET + 1) * table.words,
         machine.SCHEDULER_ROW: int(schedulers.ACCOUNT) + causes.COUNT,
         machine.GROUP_ROW: groups.COUNT,
-        machine.COLLECTOR_ROW: max(LEAST_COLLECTOR, int(collectors.WORD) + 2 * table.most_reads),
+        machine.COLLECTOR_ROW: max(MIN_COLLECTOR_ROW, int(collectors.WORD) + 2 * table.most_reads),
         machine.BANK_ROW: int(banks.NAMED) + named,
         machine.BLOCK_ROW: int(blocks.ARRIVED) + code.BARRIERS,
         machine.UNITS_ROW: function_units.COUNT,
-        machine.OP_ROW: max(LEAST_OP, int(ops.LINK) + 2 * table.most_writes + (1 + addresses) * table.most_reads + 1),
+        machine.OP_ROW: max(MIN_OP_ROW, int(ops.LINK) + 2 * table.most_writes + (1 + addresses) * table.most_reads + 1),
     }
     for row, width in widths.items():
         m[row] = _lines(width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -11,19 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from piecewise_numba.natives import Function
-from piecewise_numba.noinline import out_of_line
 from piecewise_numba.options import Mode
-from piecewise_numba.rebuild import calls_out_of_line
-from warpreg.designs.checking.running import Limits, called_from, has_checks, watched
+from warpreg.designs.checking.running import Limits, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
-from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
-from warpreg.designs.interface.program import WAITS_FOR_ALL, Program, lengths
+from warpreg.designs.interface.program import Program, lengths
 from warpreg.designs.interface.state import (
     Extent,
     Row,
@@ -34,92 +30,60 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
-from warpreg.designs.interface.thread_blocks import knows_thread_blocks, with_slots
+from warpreg.designs.interface.thread_blocks import with_slots
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
-from warpreg.gpu.units import WINDOW
 from warpreg.ir.kernel import Kernel
 from warpreg.timing import memory
-from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code
+from warpreg.timing.core.conditions import Given, shares_accesses
+from warpreg.timing.core.port import HOOKS, replacements
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.core.whole_columns import ops_of
-from warpreg.timing.hooks import adapters, held_loads, instruction_buffer, operand_events, table_access, waits
-from warpreg.timing.hooks import lanes as lane_feed
-from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import NO_DESIGN, CoreRecipe, Designs, Entry
+from warpreg.timing.launch.variants import called_hooks, given_of, waits_for_all
 from warpreg.timing.memory import Memory
-from warpreg.timing.memory import reach as memory_reach
-from warpreg.timing.sm import (
-    bank_queues,
-    banked_path,
-    constant_cache,
-    control_codes,
-    entry,
-    ideal_path,
-    instruction_cache,
-    issue,
-    operand_collector,
-    owned_collectors,
-    reach,
-    readers,
-    shared_access,
-    stall_account,
-    window_path,
-    writeback,
-)
 from warpreg.timing.tracing.recorder import Records
 
-OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
-HOOK_MODULES: Sequence[Any] = (adapters, held_loads, instruction_buffer, operand_events, waits)
-"""Modules with placeholders of hooks and with what takes the place of ports where a design defines them."""
-issue_out_of_line = out_of_line(issue.issue_head)
 QUEUE = 64
 """Extra accesses, woken tokens and completed loads that one call of a hook may request."""
 
 
-Around = Callable[[Memory], Mapping[Function, Function]]
-
-
-def _yes(c: Any) -> bool:
-    return True
-
-
-def _no(c: Any) -> bool:
-    return False
-
-
-def constant(value: int | bool) -> Function:
-    """A function without parameters that returns ``value``, for the compiled core."""
-
-    def known() -> int | bool:
-        return value
-
-    return known
-
-
 @dataclass(frozen=True)
 class Behaviour:
-    """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
-    ``main`` levels, tables by their row in a `Plan`, the registers that a warp holds, and the pipeline stages that it
-    adds.
-    """
+    """A design in a run of a kernel."""
 
     program: Program
+    """The program table, with the hints of the design."""
     hooks: Mapping[str, FunctionType] = field(default_factory=dict)
+    """The hooks that it defines, by name."""
     state: tuple[Any, ...] = ()
+    """Its initial state."""
     name: str = "mrf"
+    """Its name, for messages."""
     levels: int = 1
+    """The number of its levels."""
     main: int = 1
+    """The levels of the main register file, a bit each."""
     events: int = 0
+    """The number of events that it counts."""
     resources: int = 0
+    """The number of quantities that it sets with `level`."""
     widths: bool = False
+    """Whether hooks ask for the widths of results."""
     lanes: bool = False
+    """Whether hooks ask for the addresses of lanes."""
     banks: Banks = UNSLICED
+    """Slices and row addresses of the banks."""
     tables: Mapping[int, Table] = field(default_factory=dict)
+    """Tables by their row in a `Plan`."""
     collectors: Collectors | None = None
+    """The collectors of a warp slot, None for those of the machine."""
     registers: int = NO_LIMIT
+    """The registers that a warp holds."""
     stages: int = 0
+    """The pipeline stages that it adds."""
 
     @property
     def in_step(self) -> bool:
@@ -138,8 +102,7 @@ class Outside:
 
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
     ``plan.levels`` int64[SMs, resources, 3].  ``reach``: the run asks which level of memory warps wait for.
-    ``around`` gives further replacements for a memory system, such as those of `warpreg.timing.memory.clocked`.
-    ``recorder``: what records the run.
+    ``clocked``: it measures the time that the memory model takes.  ``recorder``: what records the run.
     """
 
     def __init__(
@@ -148,19 +111,13 @@ class Outside:
         machine: Machine,
         system: Memory,
         reach: bool = False,
-        around: Around | None = None,
+        clocked: bool = False,
         recorder: Records | None = None,
     ) -> None:
-        self.reach, self._around, self._recorder = reach, around, recorder
+        self.reach, self._clocked, self._recorder = reach, clocked, recorder
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
-        self._is_ideal = machine.operand_path.kind == "ideal"
-        self._has_window = machine.operand_path.kind == WINDOW
-        self._has_instruction_caches = machine.instruction_cache is not None
-        self._has_constant_caches = machine.constant_cache is not None
-        self._tracks_sources = machine.schedulers.tracks_sources or False
-        self._serves_instructions = machine.register_file.serves_instructions
-        self._is_two_level = machine.schedulers.active_warps is not None
+        self._machine = machine
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
@@ -198,14 +155,13 @@ class Outside:
     @property
     def shares(self) -> bool:
         """Whether words may share an access of a bank by their slices and rows."""
-        by_word = not self._is_ideal and not self._serves_instructions
-        return by_word and self.behaviour.banks.shares and "plan_reads" in self.behaviour.hooks
+        return shares_accesses(given_of(self._machine, self.behaviour.hooks, banks=self.behaviour.banks))
 
     @property
     def collectors_of_a_slot(self) -> int:
         """Collectors of a warp slot, 1 if they are those of the machine."""
         own = self.behaviour.collectors
-        return 1 if own is None or self._is_ideal else own.reading
+        return 1 if own is None or self._machine.operand_path.kind == "ideal" else own.reading
 
     @property
     def state(self) -> Any:
@@ -261,145 +217,34 @@ class Outside:
 
     def entry(self, core: Core, mode: Mode) -> Entry:
         """The entry point of the core for these arguments."""
-        replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
-        modules = {name: module for module in HOOK_MODULES for name in module.HOOKED}
-        called = {name: called_from(hook) for name, hook in self.behaviour.hooks.items() if name in modules}
+        called = called_hooks(self.behaviour.hooks)
+        replaced: dict[Any, Any] = {**replacements(self.given(core)), **{HOOKS[name]: called[name] for name in called}}
         if self.has_design:
-            replaced |= self._out_of_line(tuple(called.values()))
-            replaced |= adapters.ALWAYS
             replaced[reset_rows] = resetting(self.fields)
-        for name, hook in called.items():
-            replaced |= modules[name].HOOKED[name]
-            replaced[getattr(modules[name], name)] = hook
-        if knows_thread_blocks(self.behaviour.hooks):
-            replaced |= adapters.THREAD_BLOCKS
-        if self.behaviour.main > 1:
-            replaced[adapters.main_levels] = constant(self.behaviour.main)
-            replaced[adapters.is_main] = adapters.is_one_of_main
-        if self.behaviour.widths:
-            replaced |= width_feed.FED
-        if self.behaviour.lanes:
-            replaced |= lane_feed.FED
-        if "admit" in called:
-            replaced |= waits.REFUSING
-        for names, functions in operand_events.TOGETHER.items():
-            replaced |= functions if called.keys() >= names else {}
-        replaced |= operand_events.behind_plan_write(called)
-        if self.reach:
-            replaced |= {**memory_reach.KEPT, **reach.KEPT}
-        elif self._joins_at_once:
-            replaced[writeback.join] = writeback.write_or_join
-        if self._around is not None:
-            replaced |= self._around(self.system)
-        replaced |= {**self._sharing(), **self._lookups(), **self._owned(), **_dependences(core, self._tracks_sources)}
-        if self._recorder is not None:
-            replaced |= self._recorder.around(replaced)
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
 
-    @property
-    def _joins_at_once(self) -> bool:
-        """Whether nobody sees the order of writes in a cycle."""
-        plain = not self.has_design and self._recorder is None
-        return plain and not self._serves_instructions and not self._has_window
+    def given(self, core: Core) -> Given:
+        """What the core is compiled for."""
+        own, rows = self.behaviour, array_of(core.code)
+        return given_of(
+            self._machine,
+            own.hooks,
+            waits_for_all=waits_for_all(self.program),
+            has_control_codes=bool(rows[:, int(code.CONTROL)].any()),
+            widths=own.widths,
+            lanes=own.lanes,
+            main_levels=own.main,
+            banks=own.banks,
+            collectors=own.collectors,
+            has_tables=bool(own.tables),
+            reach=self.reach,
+            recording="" if self._recorder is None else self._recorder.recording,
+            clocked=self._clocked,
+        )
 
     def prepared(self, core: Core) -> Core:
         """The core before its run, with room for what is recorded."""
         return core if self._recorder is None else self._recorder.prepared(core, self.plan)
-
-    def _out_of_line(self, hooks: tuple[FunctionType, ...]) -> dict[Function, Function]:
-        """What large hooks put in place of what, those that have functions out of line: an instruction issues in one
-        place of the machine code.
-        """
-        authors = tuple(author for hook in hooks for author in authors_of_hook(hook))
-        if has_checks(hooks) or not calls_out_of_line(authors):
-            return {}
-        return {issue.issue_head: issue_out_of_line}
-
-    def _sharing(self) -> dict[Function, Function]:
-        """What banks with slices or row addresses put in place of what."""
-        found: dict[Function, Function] = {}
-        own = self.behaviour.banks
-        if own.slices > 1:
-            found[adapters.bank_slices] = constant(own.slices)
-        if self.shares:
-            found[adapters.note_source] = shared_access.note_source
-            found[operand_collector.read_banks] = shared_access.read_banks
-            found[window_path.accesses] = shared_access.accesses
-            found[shared_access.row_addresses] = constant(own.row_addresses)
-            found[shared_access.shares_port] = constant(own.shares_port)
-            found[shared_access.across_instructions] = constant(own.across_instructions)
-        return found
-
-    def _lookups(self) -> dict[Function, Function]:
-        """What tables in front of operand fetch put in place of what."""
-        if not self.behaviour.tables:
-            return {}
-        return {
-            ports.begin_lookups: table_access.begin_lookups,
-            ports.late_entry: table_access.late_entry,
-            adapters.serve_tables: table_access.serve_tables,
-            adapters.await_lookups: table_access.await_lookups,
-            operand_collector.enter: entry.enter,
-            entry.is_ready: entry.lookups_are_done,
-        }
-
-    def _owned(self) -> dict[Function, Function]:
-        """What collectors of warps put in place of what."""
-        own = self.behaviour.collectors
-        if own is None or self._is_ideal:
-            return {}
-        found: dict[Any, Function] = {
-            owned_collectors.reading: constant(own.reading),
-            owned_collectors.instructions: constant(own.instructions),
-            ports.is_full: owned_collectors.is_full,
-            banked_path.fill_latch: owned_collectors.fill_latch,
-            banked_path.queue: owned_collectors.queue,
-            operand_collector.wanted: owned_collectors.wanted,
-            operand_collector.enter: owned_collectors.enter,
-            operand_collector.can_go: owned_collectors.can_go,
-            operand_collector.dispatch: owned_collectors.dispatch,
-            operand_collector.request: bank_queues.request,
-            operand_collector.read_banks: bank_queues.read_together if self.shares else bank_queues.read_banks,
-            stall_account.blocked_warps: owned_collectors.blocked_warps,
-        }
-        if own.reading > 1:
-            found[operand_collector.port_of] = owned_collectors.port_of
-        if own.dispatch == "round-robin":
-            found[owned_collectors.slot_to_go] = owned_collectors.slot_in_turn
-        return found
-
-    def _path(self) -> dict[Function, Function]:
-        """Port replacements for the optional parts of the core that the machine has."""
-        path: Any = ideal_path if self._is_ideal else window_path if self._has_window else banked_path
-        found = {getattr(ports, name): function for name, function in vars(path).items() if name in OPERAND_PATH}
-        if self._has_window:
-            found |= {writeback.join: window_path.join, operand_collector.can_go: window_path.can_go}
-        if self._has_instruction_caches:
-            found |= {ports.fetch_next: instruction_cache.fetch_next, ports.fetch_first: instruction_cache.fetch_first}
-        if self._has_constant_caches:
-            found[ports.lacks_constant] = constant_cache.lacks_constant
-            found[ports.constant_cycles] = constant_cache.constant_cycles
-        found[ports.is_ideal] = _yes if self._is_ideal else _no
-        found[ports.is_two_level] = _yes if self._is_two_level else _no
-        waits_for_all = self._is_two_level and bool((self.program.suspends == WAITS_FOR_ALL).any())
-        found[ports.may_wait_for_all] = _yes if waits_for_all else _no
-        return found
-
-
-def _dependences(core: Core, tracks_sources: bool) -> dict[Function, Function]:
-    """What control codes put in place of the scoreboard, if the kernel on this core has them; else what sources add to
-    it, if the machine tracks them.
-    """
-    rows: Any = core.code
-    if not rows[:, int(code.CONTROL)].any():
-        of_sources = ("queued", "sources_read", "waits_for_readers") if tracks_sources else ()
-        return {getattr(ports, name): getattr(readers, name) for name in of_sources}
-    found: dict[Function, Function] = {
-        issue.enter_scoreboard: control_codes.enter_scoreboard,
-        writeback.write_cell: control_codes.write_cell,
-    }
-    names = ("sources_read", "results_written", "exceeds_limit", "stall", "unfetched")
-    return found | {getattr(ports, name): getattr(control_codes, name) for name in names}
 
 
 def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

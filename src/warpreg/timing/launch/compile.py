@@ -19,9 +19,10 @@ from warpreg.counting.diagnostics import author_line, authors_files, brief, chec
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
-from warpreg.timing.core.columns.machine import STRUCTURE
+from warpreg.timing.core.columns import machine as machine_columns
+from warpreg.timing.core.port import check, port
 from warpreg.timing.core.state import IN_FRONT
-from warpreg.timing.memory import layout
+from warpreg.timing.memory.columns import parameters
 from warpreg.timing.sm.cycle import run
 
 Entry = Callable[..., int]
@@ -30,43 +31,57 @@ Entry = Callable[..., int]
 class Designs(NamedTuple):
     """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
-    What differs most between designs comes last: see `piecewise_numba.sealed`.
-
-    The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
-    the results of instructions under way.  ``tables``
-    int64[tables, 4] and ``free_ports`` int64[SMs, banks] as in `warpreg.timing.hooks.table_access`.
+    The arrays from ``sources`` to ``queued`` are those of the ``plan``.  What differs most between designs comes last:
+    see `piecewise_numba.sealed`.
     """
 
     plan: Plan
+    """What a hook may set."""
     sources: NDArray[Any]
+    """Its sources."""
     results: NDArray[Any]
+    """Its results."""
     extras: NDArray[Any]
+    """Its extra accesses."""
     woken: NDArray[Any]
+    """Tokens that it wakes."""
     asked: NDArray[Any]
+    """Accesses of tables that it asks for."""
     completed: NDArray[Any]
+    """Held loads that it completes."""
     queued: NDArray[Any]
+    """How many there are of these."""
     kept: NDArray[Any]
+    """int32[operations, results, 2, columns]: what is planned of the results of instructions under way."""
     tables: NDArray[Any]
+    """int64[tables, 4], as in `warpreg.timing.hooks.table_access`."""
     free_ports: NDArray[Any]
+    """int64[SMs, banks], as in `warpreg.timing.hooks.table_access`."""
     program: Program
+    """The program table."""
     state: Any
+    """State of the designs."""
     resets: Any
+    """What sets the rows of a warp to their first values."""
 
 
 NO_DESIGN = Designs._make(0 for _ in Designs._fields)
 """The argument of a core without hooks."""
 
 
+@port("`warpreg.timing.sm.cycle.run`")
 def core(c: Any, memory: Any, d: Any) -> int:
     """The core; replaced by `warpreg.timing.sm.cycle.run`."""
     raise NotImplementedError
 
 
+@port("bare arrays, in compiled code")
 def opened_core(c: Any) -> Any:
     """The arrays of the core; bare ones in compiled code without bounds checks."""
     return c
 
 
+@port("bare arrays, in compiled code")
 def opened_memory(memory: Any) -> Any:
     """The arrays of the memory system, in the same way."""
     return memory
@@ -81,7 +96,7 @@ def with_designs(c: Any, memory: Any, d: Designs) -> int:
 class CoreRecipe:
     """Ingredients of a compiled core.
 
-    ``hooks``: those that the core calls.  ``replaced``: replacements of functions of `warpreg.timing.core.ports`.
+    ``hooks``: those that the core calls.  ``replaced``: by port, what takes its place (`warpreg.timing.core.port`).
     ``mode`` as in a replay.
     """
 
@@ -92,12 +107,16 @@ class CoreRecipe:
     def build(self, arguments: tuple[Any, ...]) -> Entry:
         """The entry point of the core for arguments of these types, from the disk cache if present.
 
-        Raises DesignError for a hook that does not compile.
+        Raises DesignError for a hook that does not compile, TypeError for a replaced function that is no port.
         """
         replaced: dict[Function, Function] = {core: run, **self.replaced}
+        check(replaced)
         if self.mode == "compiled":
             c, memory = arguments[:2]
-            machine, system = _numbers(c.machine, STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
+            machine, system = (
+                _numbers(c.machine, machine_columns.STRUCTURE),
+                _numbers(memory.parameters, parameters.STRUCTURE),
+            )
             replaced[opened_core] = bare(widths(c), IN_FRONT, machine)
             replaced[opened_memory] = bare(widths(memory), (), system)
         try:

@@ -12,9 +12,9 @@ from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
-from warpreg.timing.core.columns.typed import NEVER, WarpRow
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED
+from warpreg.timing.core.typed import NEVER, WarpRow
 from warpreg.timing.core.whole_columns import WholeColumns, sms_of, warps_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
@@ -22,9 +22,9 @@ from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import Waiting, endless, no_progress
-from warpreg.timing.launch.held_loads import held_loads, never_completed
 from warpreg.timing.launch.load_blocks import Gathered, more_blocks
 from warpreg.timing.launch.threads import Threads
+from warpreg.timing.launch.unfinished_loads import held_loads, never_completed
 
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
@@ -69,7 +69,7 @@ class Engine:
         core.machine[machine.EVERY_CYCLE] = every_cycle
         core.machine[machine.IN_STEP] = outside.behaviour.in_step
         if outside.has_design:
-            core.clock[clock.LEAST_OPS] += ROOM_FOR_HOOKS
+            core.clock[clock.MIN_OPS] += ROOM_FOR_HOOKS
         core = outside.prepared(core)
         self._threads = Threads(core, outside.threads, sm_count if busy is None else min(busy, sm_count))
         if outside.has_design:

@@ -35,7 +35,7 @@ from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined
 
 CONFIDENCE = 0.95
-MOST_WAVES = 8
+MAX_WAVES = 8
 """Waves in front of a window, at most."""
 
 
@@ -227,7 +227,7 @@ class _Sampled:
         if l2 is None:
             return 1
         lines = self._timed(Window(wave)).transactions
-        return min(MOST_WAVES, max(1, math.ceil(l2.slices * l2.bytes / LINE_BYTES / max(1, lines))))
+        return min(MAX_WAVES, max(1, math.ceil(l2.slices * l2.bytes / LINE_BYTES / max(1, lines))))
 
     def _whole(self) -> _Piece:
         result = self._timed(None)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, ops, warps
-from warpreg.timing.core.columns.typed import Array, OpRow
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import Array, OpRow
 from warpreg.timing.core.whole_columns import WholeColumns, ops_of, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.widths import records_with_widths

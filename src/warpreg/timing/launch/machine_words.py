@@ -11,26 +11,26 @@ from warpreg.gpu import Machine
 from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.gpu.scheduling import PRIORITIES, SUSPENDS
+from warpreg.timing.core import typed
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns import typed as columns
-from warpreg.timing.core.columns.typed import SET_SIZE, Words
+from warpreg.timing.core.typed import SET_SIZE, Words
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.kernel_table import own_banks
 
-LEAST_WHEEL = 128
+MIN_WHEEL = 128
 INSTRUCTION_BYTES = 16
 """Of an instruction since Volta; code that is not machine code counts as if it were as long."""
 
 
 def machine_words(
     gpu: Machine, sm_count: int, resident: int, block_warps: int, added_banks: int = 0, added_stages: int = 0
-) -> Words[columns.Machine]:
+) -> Words[typed.Machine]:
     """The row of a machine whose SMs hold ``resident`` thread blocks of ``block_warps`` warps, with ``added_banks``
     after those of the register file, and ``added_stages`` in front of its operand fetch.
 
     Raises TimingError for more warps, banks, collectors or thread blocks per SM than a set holds.
     """
-    m = cast("Words[columns.Machine]", np.zeros(machine.COUNT, np.int64))
+    m = cast("Words[typed.Machine]", np.zeros(machine.COUNT, np.int64))
     m[machine.SMS], m[machine.SLOTS] = sm_count, gpu.sm.warps
     m[machine.BLOCKS], m[machine.BLOCK_WARPS] = resident, block_warps
     m[machine.DISPATCH_CYCLES], m[machine.QUEUE] = gpu.operand_path.dispatch_cycles, gpu.load_store.entries
@@ -57,7 +57,7 @@ def machine_words(
     return m
 
 
-def _schedule(m: Words[columns.Machine], gpu: Machine) -> None:
+def _schedule(m: Words[typed.Machine], gpu: Machine) -> None:
     schedulers = gpu.schedulers
     m[machine.SCHEDULERS], m[machine.WIDTH] = schedulers.count, schedulers.issue_width
     m[machine.POLICY] = PRIORITIES.index(schedulers.inner or schedulers.policy)
@@ -66,7 +66,7 @@ def _schedule(m: Words[columns.Machine], gpu: Machine) -> None:
     m[machine.STALL_THRESHOLD], m[machine.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
 
 
-def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
+def _read_operands(m: Words[typed.Machine], gpu: Machine) -> None:
     """Set the columns of banks and collectors."""
     file = gpu.register_file
     m[machine.BANKS], m[machine.STEPS] = file.banks, file.steps_per_cycle
@@ -79,7 +79,7 @@ def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
     m[machine.GROUPS] = sum(copies(gpu, one.private) for one in gpu.collectors.values())
 
 
-def _fetch(m: Words[columns.Machine], own: InstructionCaches) -> None:
+def _fetch(m: Words[typed.Machine], own: InstructionCaches) -> None:
     m[machine.LINE_SHIFT] = max(0, (own.line_bytes // INSTRUCTION_BYTES).bit_length() - 1)
     m[machine.L0_WAYS], m[machine.L0_SETS] = own.l0_ways, own.l0_bytes // (own.line_bytes * own.l0_ways)
     m[machine.L1_WAYS], m[machine.L1_SETS] = own.l1_ways, own.l1_bytes // (own.line_bytes * own.l1_ways)
@@ -87,7 +87,7 @@ def _fetch(m: Words[columns.Machine], own: InstructionCaches) -> None:
     m[machine.STREAM_LINES], m[machine.BUFFER] = own.prefetch, own.buffer
 
 
-def _read_constants(m: Words[columns.Machine], own: ConstantCaches) -> None:
+def _read_constants(m: Words[typed.Machine], own: ConstantCaches) -> None:
     m[machine.L0_CONSTANT_WAYS] = own.l0_ways
     m[machine.L0_CONSTANT_SETS] = own.l0_bytes // (own.line_bytes * own.l0_ways)
     m[machine.L1_CONSTANT_WAYS] = own.l1_ways
@@ -96,7 +96,7 @@ def _read_constants(m: Words[columns.Machine], own: ConstantCaches) -> None:
     m[machine.CONSTANT_PATIENCE] = own.patience
 
 
-def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:
+def _sets(m: Words[typed.Machine]) -> Iterator[tuple[str, int]]:
     """Components that the core keeps in sets, and their number per SM."""
     yield "warps", m[machine.SLOTS]
     yield "banks", m[machine.BANKS]
@@ -110,7 +110,7 @@ def wheel_size(gpu: Machine, added_stages: int = 0) -> int:
     longest = (
         max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles + added_stages
     )
-    return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
+    return max(MIN_WHEEL, 1 << (longest + 2).bit_length())
 
 
 def copies(gpu: Machine, private: bool) -> int:

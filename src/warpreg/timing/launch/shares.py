@@ -9,7 +9,7 @@ import numpy as np
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import PIPES, UNTIMED
 from warpreg.timing.core.columns import function_units, groups
-from warpreg.timing.core.columns.typed import NONE, Array
+from warpreg.timing.core.typed import NONE, Array
 from warpreg.timing.launch.machine_words import copies
 
 

@@ -26,13 +26,13 @@ from warpreg.ir.kernel import Kernel
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
-from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks
 from warpreg.timing.feed.kept import Splitting, thread_blocks
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
-from warpreg.timing.launch.binding import Around, Behaviour, Outside
+from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.equal_launches import first_equals
 from warpreg.timing.launch.sampling import Window
@@ -95,7 +95,7 @@ def simulate(
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedLaunch:
     """One timed launch: the final state of its core and its design."""
 
     launch: RecordedLaunch
@@ -132,12 +132,12 @@ def timed(
     reach: bool = False,
     between: Between | None = None,
     threads: int | None = None,
-    around: Around | None = None,
+    clocked: bool = False,
     recorder: Records | None = None,
-) -> Timed:
+) -> TimedLaunch:
     """Time one launch; parameters as in `simulate`.
 
-    ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``around`` as
+    ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``clocked`` as
     in `Outside`.  ``recorder`` records the launch, which then has one thread.
     """
     if launch.trace is None:
@@ -149,7 +149,7 @@ def timed(
     wanted = threads if recorder is None else 1
     count = min(sms or machine.chip.sms, _threads(wanted, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
-    outside = Outside(behaviour, machine, system, reach, around, recorder)
+    outside = Outside(behaviour, machine, system, reach, clocked, recorder)
     end = ALL_BLOCKS if window is None else window.end
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
@@ -175,7 +175,7 @@ def timed(
     engine.run()
     if between is not None:
         between.end(outside.system)
-    return Timed(launch, machine, chosen, engine, outside, visits, place)
+    return TimedLaunch(launch, machine, chosen, engine, outside, visits, place)
 
 
 def _threads(
@@ -202,7 +202,7 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
         )
 
 
-def _result(run: Timed, cold: bool) -> TimingResult:
+def _result(run: TimedLaunch, cold: bool) -> TimingResult:
     """The result; its buffers return to the pool, but for those of a second level that the next launch starts with."""
     found, core = run.result, run.engine.core
     keep([array_of(core.table), core.wheel, *memory.buffers(run.outside.system, cold)])

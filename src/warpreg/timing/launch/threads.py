@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.timing.core.columns import clock, machine, team
-from warpreg.timing.core.columns.typed import NEVER, OpRow, Row, TeamRow, array_of
 from warpreg.timing.core.rows import op_index
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STOPPED, STUCK
+from warpreg.timing.core.typed import NEVER, OpRow, Row, TeamRow, array_of
 from warpreg.timing.core.whole_columns import WholeColumns, ops_of
 from warpreg.timing.launch.allocate import more_rows
 from warpreg.timing.sm.team import SHORTEST_WINDOW
@@ -24,15 +24,7 @@ SHARED = tuple(map(int, (clock.LOADED_BLOCKS, clock.FIRST_LOADED, clock.TOTAL_BL
 """Columns of the clock that are set between two calls of the core, for all threads."""
 LATEST = tuple(map(int, (clock.LAST_PROGRESS, clock.LAST_LEFT)))
 """Columns whose value of a run is the largest of all threads."""
-SUMMED = tuple(
-    map(
-        int,
-        (
-            clock.ENDED_BLOCKS, clock.STEPS_TAKEN, *range(clock.INSTRUCTIONS, clock.LAST_LEFT), clock.LATCH_CYCLES,
-            clock.SHARED_READS, clock.SHARED_ACROSS, *range(clock.DISPATCHED, clock.MEMBER),
-        ),
-    )
-)  # fmt: skip
+SUMMED = (int(clock.ENDED_BLOCKS), int(clock.STEPS_TAKEN), *range(clock.FIRST_COUNTER, clock.AFTER_SUMS))
 """Columns whose value of a run is the sum over all threads."""
 FIRST_TO_TELL = (OVERFLOWED, STUCK, NEEDS_ROOM, NEEDS_BLOCKS, DONE)
 """Of the reasons of several threads to stop, the one that counts."""
@@ -117,7 +109,7 @@ class Threads:
         """Give threads that need it at least twice as many further operations as all have."""
         before = len(ops_of(self.core).rows)
         used = max(end for _, end in self.operations)
-        least = int(self.core.clock[clock.LEAST_OPS])
+        least = int(self.core.clock[clock.MIN_OPS])
         needy = [member for member, one in enumerate(self.cores) if one.clock[clock.FREE_OPS] < least]
         more = 2 * max(before, least)
         self.core = more_rows(self.core, more * len(needy), before if len(self.cores) > 1 else used)

@@ -26,7 +26,7 @@ from warpreg.timing.tracing.recorder import Recorder
 from warpreg.timing.tracing.rows import EVENT, Kind
 
 ROOM = 1 << 22
-MOST_EVENTS = 1 << 26
+MAX_EVENTS = 1 << 26
 """Events of a launch: room at first, and at most (2 GiB)."""
 FOREVER = (1 << 31) - 1
 
@@ -120,8 +120,8 @@ def trace(
 def _more_room(launch: RecordedLaunch, recorder: Recorder) -> int:
     """Room for all events of a launch, which is then timed once more.  Raises TimingError for too many."""
     room = recorder.room + recorder.missed
-    if room > MOST_EVENTS:
+    if room > MAX_EVENTS:
         raise TimingError(
-            f"kernel {launch.kernel.name}: {room} events, expected at most {MOST_EVENTS}; trace fewer cycles"
+            f"kernel {launch.kernel.name}: {room} events, expected at most {MAX_EVENTS}; trace fewer cycles"
         )
     return room

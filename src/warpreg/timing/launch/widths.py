@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from piecewise_numba.options import Mode
 from warpreg.counting.pieces import Piece, Splitter
-from warpreg.timing.core.columns.typed import Array
+from warpreg.timing.core.typed import Array
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.hooks.widths import WORD_BYTES

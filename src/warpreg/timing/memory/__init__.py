@@ -10,14 +10,16 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from piecewise_numba.natives import Function
+from warpreg.gpu.memory import MODELS
 from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import ORDERED_LOAD as ORDERED
 from warpreg.timing.core.access_record import READ_ONLY_LOAD as READ_ONLY
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
-from warpreg.timing.core.columns.typed import NEVER, NONE
-from warpreg.timing.memory import answers, cached, contention, first_level, fixed, heap
+from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.port import replacements
+from warpreg.timing.core.typed import NEVER, NONE
+from warpreg.timing.memory import cached, contention, fixed
 from warpreg.timing.memory.arrays import buffers, members
 from warpreg.timing.memory.build import build, counters, for_machine
 from warpreg.timing.memory.columns import parameters
@@ -25,14 +27,18 @@ from warpreg.timing.memory.layout import Memory
 
 
 class Functions(NamedTuple):
-    """Interface of a memory model to an SM; signatures as in docs/reference/timing.md."""
+    """Interface of a memory model to an SM; signatures as in docs/reference/timing.md.  What each does stands at the
+    port of its name (`warpreg.timing.core.ports`).
+    """
 
     accepts: Callable[..., Any]
     joins: Callable[..., Any]
     expect: Callable[..., Any]
     send: Callable[..., Any]
     advance: Callable[..., Any]
+    """Advance all by a cycle, for callers that step memory themselves."""
     next_event: Callable[..., Any]
+    """The earliest cycle in which `advance` is due."""
     next_return: Callable[..., Any]
     returned: Callable[..., Any]
     retry: Callable[..., Any]
@@ -42,75 +48,23 @@ class Functions(NamedTuple):
     room_for_sms: Callable[..., Any]
 
 
-_FIXED = Functions(
-    fixed.accepts,
-    fixed.joins,
-    fixed.expect,
-    fixed.send,
-    fixed.advance,
-    fixed.next_event,
-    heap.next_return,
-    heap.returned,
-    fixed.retry,
-    fixed.look_ahead,
-    fixed.settle,
-    fixed.awaited,
-    fixed.room_for_sms,
-)
-_CACHED = Functions(
-    first_level.accepts,
-    first_level.joins,
-    first_level.expect,
-    first_level.send,
-    cached.advance,
-    cached.next_event,
-    answers.next_return,
-    heap.returned,
-    first_level.retry,
-    cached.look_ahead,
-    answers.settle,
-    answers.awaited,
-    heap.room_for_sms,
-)
-_CONTENTION = _CACHED._replace(
-    advance=contention.advance,
-    next_event=contention.next_event,
-    next_return=contention.next_return,
-    look_ahead=contention.look_ahead,
-    settle=contention.settle,
-)
-
-
-BY_CYCLE = ("advance", "next_event")
-"""Functions only for callers that advance cycles themselves; all others replace ports of the core."""
+BY_CYCLE: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "fixed": {"advance": fixed.advance, "next_event": fixed.next_event},
+    "cached": {"advance": cached.advance, "next_event": cached.next_event},
+    "contention": {"advance": contention.advance, "next_event": contention.next_event},
+}
+"""By model, the functions for callers that advance cycles themselves; all others stand for ports of the core."""
 
 
 def functions(memory: Memory) -> Functions:
     """The functions of a memory system's model."""
-    return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[parameters.MODEL]]
-
-
-def in_place_of_ports(memory: Memory) -> Mapping[Function, Function]:
-    """By port of the core, its replacement."""
-    return _in_place_of_ports(functions(memory))
+    return _functions(MODELS[memory.parameters[parameters.MODEL]])
 
 
 @functools.cache
-def _in_place_of_ports(given: Functions) -> Mapping[Function, Function]:
-    return port_functions({name: function for name, function in given._asdict().items() if name not in BY_CYCLE})
-
-
-def port_functions(given: Mapping[str, Function]) -> dict[Function, Function]:
-    """By port of the core, the function of the same name.
-
-    Raises TypeError for a name that is not a memory port, and for a port without a function.  Neither may fall back to
-    the default of the port.
-    """
-    names = {port.__name__: port for port in ports.MEMORY}
-    if names.keys() != given.keys():
-        unknown, missing = sorted(given.keys() - names.keys()), sorted(names.keys() - given.keys())
-        raise TypeError(f"memory functions: expected {', '.join(names)}; unknown: {unknown}, missing: {missing}")
-    return {names[name]: function for name, function in given.items()}
+def _functions(model: str) -> Functions:
+    found = replacements(Given("banks", model))
+    return Functions(**{port.__name__: found[port] for port in ports.MEMORY}, **BY_CYCLE[model])
 
 
 __all__ = [
@@ -129,7 +83,5 @@ __all__ = [
     "counters",
     "for_machine",
     "functions",
-    "in_place_of_ports",
     "members",
-    "port_functions",
 ]

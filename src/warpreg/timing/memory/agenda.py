@@ -7,11 +7,10 @@ SM, whichever SM was stepped first.
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE, Column
 from warpreg.timing.core.prefetch import prefetch
+from warpreg.timing.core.typed import NEVER, NONE, Column
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.columns import days, nodes, scalars
-from warpreg.timing.memory.columns.nodes import Nodes
+from warpreg.timing.memory.columns import Nodes, days, nodes, scalars
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
 
 AHEAD = 8

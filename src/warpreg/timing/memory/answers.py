@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
+from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import first_level
 from warpreg.timing.memory.columns import nodes, parameters, sms
 from warpreg.timing.memory.heap import next_return as next_in_heap
@@ -23,11 +26,13 @@ def next_answer_of_all(memory: Memory) -> int:
     return soonest
 
 
+@stands_for(ports.next_return, when.CACHED)
 def next_return(memory: Memory, sm: int) -> int:
     """The earliest cycle in which a ticket may return to this SM."""
     return min(next_in_heap(memory, sm), next_answer(memory, sm))
 
 
+@stands_for(ports.settle, when.CACHED)
 def settle(memory: Memory, sm: int, now: int) -> None:
     """Process the answers that have reached an SM by ``now``."""
     while next_answer(memory, sm) <= now:
@@ -40,6 +45,7 @@ def settle(memory: Memory, sm: int, now: int) -> None:
     first_level.unblock(memory, sm, now)
 
 
+@stands_for(ports.awaited, when.CACHES)
 def awaited(memory: Memory, sm: int) -> int:
     """A ticket that returns soon, or NONE."""
     node = memory.sms[sm, sms.FIRST_ANSWER]

@@ -13,11 +13,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from warpreg.timing.core.buffer_pool import room
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
+from warpreg.timing.core.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import agenda
 from warpreg.timing.memory.columns import (
+    Channels,
+    DramBanks,
+    Parameters,
+    Slices,
+    Sms,
     cache_lines,
     cache_sets,
     channels,
@@ -31,11 +36,6 @@ from warpreg.timing.memory.columns import (
     slices,
     sms,
 )
-from warpreg.timing.memory.columns.channels import Channels
-from warpreg.timing.memory.columns.dram_banks import DramBanks
-from warpreg.timing.memory.columns.parameters import Parameters
-from warpreg.timing.memory.columns.slices import Slices
-from warpreg.timing.memory.columns.sms import Sms
 from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
 from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
 

@@ -15,11 +15,10 @@ from piecewise_numba.options import Mode
 from piecewise_numba.recipe import compiled
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.access_record import LINE_BYTES
-from warpreg.timing.core.columns.typed import NONE, Array, array_of
+from warpreg.timing.core.typed import NONE, Array, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import second_level, tags
-from warpreg.timing.memory.columns import cache_lines, parameters, scalars
-from warpreg.timing.memory.columns.cache_lines import CacheLines
+from warpreg.timing.memory.columns import CacheLines, cache_lines, parameters, scalars
 from warpreg.timing.memory.layout import FIXED, Memory
 
 SECTOR_SHIFT = 5

@@ -22,10 +22,9 @@ from warpreg.gpu.memory import (
     Network,
     SecondLevel,
 )
-from warpreg.timing.core.columns.typed import NEVER, Words, array_of
+from warpreg.timing.core.typed import NEVER, Words, array_of
 from warpreg.timing.memory.arrays import idle
-from warpreg.timing.memory.columns import counts, parameters
-from warpreg.timing.memory.columns.parameters import Parameters
+from warpreg.timing.memory.columns import Parameters, counts, parameters
 from warpreg.timing.memory.layout import CACHED, PLACE, TICKS, Memory
 
 SECTOR_BYTES = 32

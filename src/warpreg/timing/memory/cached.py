@@ -9,8 +9,11 @@ SMs interact only where their requests arrive, so each may be stepped for severa
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, first_level, network, second_level
 from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
 from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices
@@ -25,6 +28,7 @@ def advance(memory: Memory, now: int) -> None:
         answers.settle(memory, sm, now)
 
 
+@stands_for(ports.look_ahead, when.CACHED)
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     """Process all events that SMs cannot affect: they have been stepped up to ``until`` and do nothing before
     ``soonest``.  Returns the cycle up to which all answers are known.

@@ -6,12 +6,12 @@ only read a few words (`accepts`, `next_return` and the like) count for the SM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from piecewise_numba.natives import Function, native
-from warpreg.timing import memory as models
+from piecewise_numba.natives import native
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports, thread_intrinsics
+from warpreg.timing.core.port import wraps
 from warpreg.timing.memory.columns import scalars
 from warpreg.timing.memory.layout import Memory
 
@@ -23,7 +23,7 @@ def processor_cycles() -> int:
 
 
 def _send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
-    """Placeholder for that of the model, as are those below."""
+    """What stands for the model's own function, as do those below."""
 
 
 def _look_ahead(memory: Any, soonest: int, until: int) -> int:
@@ -43,12 +43,14 @@ def _spent(memory: Memory, begin: int) -> None:
     memory.scalars[scalars.CALLS] += 1
 
 
+@wraps(ports.send, _send, when.CLOCKED)
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     begin = processor_cycles()
     _send(memory, sm, kind, line, sectors, ticket, now)
     _spent(memory, begin)
 
 
+@wraps(ports.look_ahead, _look_ahead, when.CLOCKED)
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     begin = processor_cycles()
     found = _look_ahead(memory, soonest, until)
@@ -56,12 +58,14 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     return found
 
 
+@wraps(ports.settle, _settle, when.CLOCKED)
 def settle(memory: Memory, sm: int, now: int) -> None:
     begin = processor_cycles()
     _settle(memory, sm, now)
     _spent(memory, begin)
 
 
+@wraps(ports.returned, _returned, when.CLOCKED)
 def returned(memory: Memory, sm: int, now: int) -> int:
     begin = processor_cycles()
     found = _returned(memory, sm, now)
@@ -75,18 +79,3 @@ def cycles_of_no_calls(memory: Memory, calls: int) -> int:
     for _ in range(calls):
         _spent(memory, processor_cycles())
     return memory.scalars[scalars.SPENT] - before
-
-
-def clocked(memory: Memory) -> Mapping[Function, Function]:
-    """What takes the place of what in a run that measures."""
-    model = models.functions(memory)
-    return {
-        ports.send: send,
-        ports.look_ahead: look_ahead,
-        ports.settle: settle,
-        ports.returned: returned,
-        _send: model.send,
-        _look_ahead: model.look_ahead,
-        _settle: model.settle,
-        _returned: model.returned,
-    }

@@ -8,7 +8,10 @@ their first-level caches.
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
+from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_of_memory, next_planned, take
 from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms
@@ -51,6 +54,7 @@ def _step(memory: Memory, now: int) -> None:
     _unblock(memory, now)
 
 
+@stands_for(ports.look_ahead, when.CONTENTION)
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     """Step memory as far as SMs cannot affect it: they have been stepped up to ``until`` and do nothing before
     ``soonest``.  Returns the cycle up to which all answers are known.
@@ -101,11 +105,13 @@ def next_event(memory: Memory, now: int) -> int:
     return min(network.next_event(memory, now), answers.next_answer_of_all(memory))
 
 
+@stands_for(ports.next_return, when.CONTENTION)
 def next_return(memory: Memory, sm: int) -> int:
     """The earliest cycle in which a ticket may return to this SM, or in which it may send again."""
     return min(answers.next_return(memory, sm), memory.sms[sm, sms.UNBLOCKED_AT])
 
 
+@stands_for(ports.settle, when.CONTENTION)
 def settle(memory: Memory, sm: int, now: int) -> None:
     """Process what has reached an SM by ``now``."""
     memory.sms[sm, sms.UNBLOCKED_AT] = NEVER

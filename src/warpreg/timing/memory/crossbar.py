@@ -8,7 +8,7 @@ packets of its own queue.
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import nodes, parameters, queues, slices, sms

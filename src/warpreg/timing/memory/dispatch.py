@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER
+from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import cached, contention, first_level, fixed
 from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import CACHED, CONTENTION, FIXED, Memory

@@ -9,7 +9,7 @@ open row.  Bursts of one row are served in order of arrival.
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import channels, counts, dram_banks, nodes, parameters, queues, scalars
@@ -102,7 +102,7 @@ def _move(memory: Memory, channel: int, bank: int, node: int, ticks: int) -> Non
     memory.channels[channel, channels.FREE_AT] = end
     memory.channels[channel, channels.BURSTS] -= 1
     sm = memory.nodes[node, nodes.SM]
-    memory.counts[sm, counts.BURSTS] += 1
+    memory.counts[sm, counts.DRAM_BURSTS] += 1
     if is_write:
         memory.counts[sm, counts.DRAM_WRITES] += sectors
         memory.channels[channel, channels.READ_AT] = end + p[parameters.T_WTR]

@@ -9,9 +9,12 @@ a place in the network waits in front of the cache, and the SM sends no other un
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import LOCAL_BASE
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, sms
 from warpreg.timing.memory.heap import (
@@ -29,6 +32,7 @@ BYPASS_CYCLES = 1
 MUST_WAIT = -2
 
 
+@stands_for(ports.accepts, when.CACHES)
 def accepts(memory: Memory, sm: int, now: int) -> bool:
     """Whether the cache accepts a transaction of this SM in this cycle."""
     free = memory.sms[sm, sms.FREE_AT] < (now + 1) * TICKS
@@ -36,6 +40,7 @@ def accepts(memory: Memory, sm: int, now: int) -> bool:
     return free and room and memory.sms[sm, sms.BLOCKED] == NONE
 
 
+@stands_for(ports.joins, when.CACHES)
 def joins(memory: Memory, sm: int, sectors: int, now: int) -> bool:
     """Whether a further transaction of the same instruction can be looked up in this cycle: its banks are free.
 
@@ -54,6 +59,7 @@ def _banks_of(memory: Memory, sectors: int) -> int:
     return sectors if memory.parameters[parameters.BANKS1] == 4 else (sectors | sectors >> 2) & 3
 
 
+@stands_for(ports.send, when.CACHES)
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Send a transaction, which occupies the cache for at least one cycle unless it `joins` another."""
     p = memory.parameters
@@ -73,6 +79,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
         memory.counts[sm, counts.BLOCKS] += 1
 
 
+@stands_for(ports.expect, when.CACHES)
 def expect(memory: Memory, sm: int, line: int) -> None:
     """Hint that a transaction for this line is sent soon."""
     p = memory.parameters
@@ -80,6 +87,7 @@ def expect(memory: Memory, sm: int, line: int) -> None:
         tags.expect(memory.buckets1, p[parameters.BUCKETS1], sm, line)
 
 
+@stands_for(ports.retry, when.CACHES)
 def retry(memory: Memory, sm: int, now: int) -> int:
     """The cycle in which `accepts` may hold after a refusal; NEVER: not before `next_return` of the model."""
     if (

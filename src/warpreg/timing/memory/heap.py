@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
+from warpreg.timing.core.port import port, stands_for
+from warpreg.timing.core.typed import NEVER, NONE, Array
 from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sms
 from warpreg.timing.memory.layout import Memory
 
@@ -68,25 +71,30 @@ def _first_return(memory: Memory, sm: int) -> int:
     return sm * (memory.parameters[parameters.OUTSTANDING] + SPARE_RETURNS)
 
 
+@port("a run that asks how far accesses go")
 def give_back_from(memory: Memory, sm: int, time: int, ticket: int, level: int) -> None:
-    """`give_back`; ``level`` of memory has answered, which is kept only in a run that asks (`reach`)."""
+    """`give_back`; ``level`` of memory has answered, which is kept only in a run that asks (`answering_level`)."""
     give_back(memory, sm, time, ticket)
 
 
+@port("a run that asks how far accesses go")
 def note_level(memory: Memory, node: int, level: int) -> None:
     """A level of memory answers a request."""
 
 
+@port("a run that asks how far accesses go")
 def level_of(memory: Memory, node: int) -> int:
     """The level that has answered a request; known only in a run that asks."""
     return FIRST_LEVEL
 
 
+@stands_for(ports.next_return, when.FIXED)
 def next_return(memory: Memory, sm: int) -> int:
     """The earliest known return to this SM; NEVER if there is none."""
     return memory.sms[sm, sms.RETURN_AT]
 
 
+@stands_for(ports.returned, ~when.REACH)
 def returned(memory: Memory, sm: int, now: int) -> int:
     """Remove and return a ticket that is back by ``now``, in order of return; NONE if there is none."""
     if next_return(memory, sm) > now:
@@ -128,6 +136,7 @@ def free_node(memory: Memory, node: int) -> None:
     memory.scalars[scalars.FREE_NODE] = node
 
 
+@stands_for(ports.room_for_sms, when.CACHES)
 def room_for_sms(memory: Memory) -> int:
     """SMs for whose transactions the nodes that this thread has never used suffice, whoever releases its other ones."""
     unused = memory.scalars[scalars.NODES_OF_SMS] - memory.scalars[scalars.FRESH_NODE]

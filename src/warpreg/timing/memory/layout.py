@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warpreg.gpu.memory import MODELS, SPREADS, WRITES
-from warpreg.timing.core.columns.typed import Array, Words
-from warpreg.timing.memory.columns.cache_lines import CacheLines
-from warpreg.timing.memory.columns.cache_sets import CacheSets
-from warpreg.timing.memory.columns.channels import Channels
-from warpreg.timing.memory.columns.counts import Counts
-from warpreg.timing.memory.columns.days import Days
-from warpreg.timing.memory.columns.dram_banks import DramBanks
-from warpreg.timing.memory.columns.nodes import Nodes
-from warpreg.timing.memory.columns.parameters import STRUCTURE, Parameters
-from warpreg.timing.memory.columns.queues import Queues
-from warpreg.timing.memory.columns.scalars import Scalars
-from warpreg.timing.memory.columns.slices import Slices
-from warpreg.timing.memory.columns.sms import Sms
-from warpreg.timing.memory.columns.typed import Halves, Records
-
-__all__ = ["STRUCTURE", "Memory"]
+from warpreg.timing.core.typed import Array, Words
+from warpreg.timing.memory.columns import (
+    CacheLines,
+    CacheSets,
+    Channels,
+    Counts,
+    Days,
+    DramBanks,
+    Nodes,
+    Parameters,
+    Queues,
+    Scalars,
+    Slices,
+    Sms,
+)
+from warpreg.timing.memory.typed import Halves, Records
 
 TICKS = 256
 DAYS, WEEK = 4096, 64
@@ -37,37 +37,55 @@ CONSECUTIVE, FOLDED, RANDOM = range(len(SPREADS))
 class Memory(NamedTuple):
     """A memory system of some SMs.
 
-    ``lines1``, ``lines2``, ``buckets1`` and ``buckets2`` (hash tables of lines) are int32, because the caches of the
-    host do not hold all lines.  ``days`` has a row for each of the next DAYS cycles; ``weeks`` is the number of events
-    in each WEEK of them; ``events`` is a heap of (time, node) for later ones.  ``returns`` is a heap of (time, ticket)
-    per SM. ``routers`` of a mesh: when each of the five links is free (cycles times flits of a
-    cycle), the number of packets, and PLACE.
-
-    Threads that step the SMs together have the same arrays, but for the ``scalars``.  ``outboxes`` are
-    rows of (time, node), as many for each thread: requests that its SMs have sent, until the leader schedules them.
+    Arrays are int64 but for those of cache lines, which are int32 because the caches of the host do not hold all lines.
+    Threads that step the SMs together have the same arrays, but for the ``scalars``.
     """
 
     parameters: Words[Parameters]
+    """What the machine has, constant during a run."""
     scalars: Words[Scalars]
+    """State of the whole system; each thread has its own."""
     sms: Records[Sms]
+    """By SM: its port, its first-level cache, what returns to it."""
     slices: Records[Slices]
+    """By slice of the second-level cache."""
     channels: Records[Channels]
+    """By DRAM channel."""
     banks: Records[DramBanks]
+    """By bank of the DRAM channels."""
     lines1: Records[CacheLines]
+    """Lines of the first-level caches."""
     sets1: Records[CacheSets]
+    """Sets of the first-level caches."""
     buckets1: Halves
+    """Hash tables of the lines of the first-level caches."""
     lines2: Records[CacheLines]
+    """Lines of the slices."""
     sets2: Records[CacheSets]
+    """Sets of the slices."""
     buckets2: Halves
+    """Hash tables of the lines of the slices."""
     nodes: Records[Nodes]
+    """Transactions and requests in flight."""
     events: Array
+    """A heap of (time, node), for events after the days."""
     days: Records[Days]
+    """A row for each of the next DAYS cycles: its events."""
     weeks: Array
+    """The number of events in each WEEK of the days."""
     returns: Array
+    """By SM: a heap of (time, ticket)."""
     queues: Records[Queues]
+    """Queues of nodes: of slices, of the network, of DRAM banks."""
     routers: Array
+    """Of a mesh: when each of the five links is free (cycles times flits of a cycle), the number of packets, and
+    PLACE.
+    """
     counts: Records[Counts]
+    """Counters, by SM."""
     outboxes: Array
+    """Rows of (time, node), as many for each thread: requests that its SMs have sent, until the leader schedules them.
+    """
 
 
 ROUTER_FIELDS = 7

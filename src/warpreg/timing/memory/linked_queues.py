@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory.columns import nodes, queues, scalars
 from warpreg.timing.memory.layout import Memory
 

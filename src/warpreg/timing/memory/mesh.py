@@ -9,7 +9,7 @@ after the link latency.
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.columns import nodes, parameters, queues

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import next_planned, plan_by_sm, plan_in_turn, send_to_leader
 from warpreg.timing.memory.columns import nodes, parameters, queues, scalars, slices, sms

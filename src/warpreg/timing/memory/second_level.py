@@ -7,7 +7,7 @@ add the time.
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, SECOND_LEVEL, new_node, note_level

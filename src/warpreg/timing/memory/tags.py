@@ -7,13 +7,10 @@ lines contain, so those that are never used cost nothing.  Buckets and HASH_NEXT
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.prefetch import prefetch
-from warpreg.timing.memory.columns import cache_lines, cache_sets, nodes
-from warpreg.timing.memory.columns.cache_lines import CacheLines
-from warpreg.timing.memory.columns.cache_sets import CacheSets
-from warpreg.timing.memory.columns.nodes import Nodes
-from warpreg.timing.memory.columns.typed import Halves, Records
+from warpreg.timing.core.typed import NONE
+from warpreg.timing.memory.columns import CacheLines, CacheSets, Nodes, cache_lines, cache_sets, nodes
+from warpreg.timing.memory.typed import Halves, Records
 
 LINE_SHIFT = 7
 TAG_BITS = 31

@@ -12,7 +12,7 @@ import numpy as np
 
 from piecewise_numba.recipe import compiled
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array
+from warpreg.timing.core.typed import NEVER, NONE, Array
 from warpreg.timing.memory import dispatch, heap
 from warpreg.timing.memory.layout import Memory
 

@@ -15,8 +15,9 @@ from warpreg.counting.counts import Counts, together
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.timing.core.columns import causes, clock, machine, sms, warps
-from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.counters import NAMES, Counters
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import array_of
 from warpreg.timing.core.whole_columns import accounts_of, sms_of, warps_of
 from warpreg.timing.results.bandwidth import Moved, moved
 
@@ -28,53 +29,44 @@ LEVELS = ("SM", "L2", "DRAM")
 """What answers an access to memory, in the order of `warpreg.timing.memory.heap`."""
 
 
-@dataclass(frozen=True, eq=False)
-class TimingResult:
-    """Result of the launches of one kernel on one machine, or of several kernels in sequence.
-
-    ``issued`` int64[SMs] in warp-instructions; ``stalls`` int64[SMs x schedulers, causes] in slot-cycles;
-    ``memory_cycles`` int64[warp slots of all SMs], cycles spent waiting for memory; ``dispatched`` by pipe.
-    ``bank_conflicts``: banks with a read that was not granted, summed over steps; ``write_conflicts``: writes that
-    found others in the queue of their bank; ``shared_reads``: words read in one access with another word of their
-    instruction, ``shared_across`` with one of another instruction.  ``collected`` instructions without memory access
-    spent ``collect_cycles`` in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that
-    access memory; both spent ``latch_cycles`` from issue to entry.  ``memory_loads`` are loads and atomics sent to
-    memory, which took ``memory_load_cycles`` in total.  ``moved`` is the bandwidth by part of the memory system,
-    ``memory`` its counters.  ``counts`` are the accesses of the design, ``plain`` those of the plain MRF on the same
-    path, ``resources`` the quantities of the design over time, summed over cycles and SMs.  ``waited`` int64[3]: the
-    cycles of all warps in which they waited for memory inside the SM, for the second level and for DRAM, if the run was
-    asked.  Cycles are those of the SM clock.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TimingResult(Counters):
+    """Result of the launches of one kernel on one machine, or of several kernels in sequence."""
 
     machine: str
+    """Name of the machine."""
     sms: int
+    """SMs that were simulated."""
     slots: int
+    """Warp slots of an SM."""
     cycles: int
-    warp_instructions: int
+    """Cycles of the SM clock, from the start to the end of the last thread block."""
     issued: NDArray[np.int64]
+    """int64[SMs]: warp-instructions."""
     stalls: NDArray[np.int64]
+    """int64[SMs x schedulers, causes]: the stall account, in slot-cycles."""
     memory_cycles: NDArray[np.int64]
-    bank_conflicts: int
-    write_conflicts: int
-    shared_reads: int
-    shared_across: int
+    """int64[warp slots of all SMs]: cycles in which the warps of a slot waited for memory."""
     collectors: int
-    collected: int
-    collect_cycles: int
-    collected_memory: int
-    collect_cycles_memory: int
-    latch_cycles: int
-    transactions: int
-    memory_loads: int
-    memory_load_cycles: int
+    """Collectors of all SMs."""
     dispatched: Mapping[str, int]
+    """By pipe: warp-instructions."""
     units: Mapping[str, int]
+    """By pipe: units of an SM."""
     memory: Mapping[str, int]
+    """Counters of the memory system."""
     moved: Mapping[str, Moved]
+    """By part of the memory system: its use (`warpreg.timing.results.bandwidth.moved`)."""
     counts: Counts
+    """Accesses of the design."""
     plain: Counts
+    """Accesses of the plain MRF on the same path."""
     resources: Mapping[str, int]
+    """Quantities of the design over time, summed over cycles and SMs."""
     waited: NDArray[np.int64] | None = None
+    """int64[3]: cycles in which warps waited for memory inside the SM, for the second level and for DRAM, summed over
+    all warps; None if the run was not asked.
+    """
 
     @property
     def ipc(self) -> float:
@@ -202,29 +194,17 @@ def result_of(
     stalls = accounts_of(core).rows[:, : causes.COUNT].copy()
     accounts = _accounts(sm_count, schedulers, slots)
     np.add.at(stalls.reshape(-1), accounts + own[warps.CAUSE], cycles - own[warps.SINCE])
+    counted = array_of(core.clock)[clock.FIRST_COUNTER : clock.AFTER_COUNTERS].tolist()
     return TimingResult(
         machine=gpu.name,
         sms=sm_count,
         slots=slots,
         cycles=cycles,
-        warp_instructions=int(core.clock[clock.INSTRUCTIONS]),
         issued=sms_of(core)[sms.SEQ].copy(),
         stalls=stalls,
         memory_cycles=own[warps.MEMORY_CYCLES].copy(),
-        bank_conflicts=int(core.clock[clock.BANK_WAITS]),
-        write_conflicts=int(core.clock[clock.WRITE_WAITS]),
-        shared_reads=int(core.clock[clock.SHARED_READS]),
-        shared_across=int(core.clock[clock.SHARED_ACROSS]),
         collectors=sm_count
         * sum(one.collectors * (schedulers if one.private else 1) for one in gpu.collectors.values()),
-        collected=int(core.clock[clock.COLLECTED]),
-        collect_cycles=int(core.clock[clock.COLLECT_CYCLES]),
-        collected_memory=int(core.clock[clock.COLLECTED_MEMORY]),
-        collect_cycles_memory=int(core.clock[clock.COLLECT_CYCLES_MEMORY]),
-        latch_cycles=int(core.clock[clock.LATCH_CYCLES]),
-        transactions=int(core.clock[clock.TRANSACTIONS]),
-        memory_loads=int(core.clock[clock.MEMORY_LOADS]),
-        memory_load_cycles=int(core.clock[clock.MEMORY_LOAD_CYCLES]),
         dispatched={name: int(core.clock[clock.DISPATCHED + i]) for i, name in enumerate(PIPES)},
         units={
             name: pipe.units * (schedulers if pipe.private else 1)
@@ -237,6 +217,7 @@ def result_of(
         plain=plain,
         resources=dict(resources),
         waited=array_of(core.clock)[clock.WAITED :][: len(LEVELS)].copy() if reach else None,
+        **dict(zip(NAMES, counted, strict=True)),
     )
 
 
@@ -260,12 +241,7 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
         rest = results[1:]
         return {key: sum((getattr(one, name)[key] for one in rest), own) for key, own in getattr(first, name).items()}
 
-    summed = (
-        "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
-        "shared_reads", "shared_across",
-        "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "latch_cycles", "transactions",
-        "memory_loads", "memory_load_cycles",
-    )  # fmt: skip
+    summed = ("cycles", "issued", "stalls", "memory_cycles", *NAMES)
     return TimingResult(
         machine=first.machine,
         sms=first.sms,

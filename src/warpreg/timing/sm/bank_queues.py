@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import banks, clock, collectors, machine, ops, sms
-from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, SmRow
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.rows import bank_at, collector_index
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BankRow, CollectorRow, SmRow
+from warpreg.timing.sm import operand_collector
 from warpreg.timing.sm.operand_collector import can_go, is_there, takes
 from warpreg.timing.sm.shared_access import across_instructions, address, join, place_of, shares_port
 
@@ -21,6 +24,7 @@ SOURCE_BITS = 6
 SOURCE = (1 << SOURCE_BITS) - 1
 
 
+@stands_for(operand_collector.request, when.OWNED)
 def request(c: Core, sm: SmRow, collector: int, row: CollectorRow, k: int, bank: int) -> None:
     """The k-th source of the instruction in a collector waits for its bank, behind instructions that issued before."""
     bank_row = bank_at(c, sm, bank)
@@ -38,6 +42,7 @@ def request(c: Core, sm: SmRow, collector: int, row: CollectorRow, k: int, bank:
     _link(c, bank_row, added, following)
 
 
+@stands_for(operand_collector.read_banks, when.OWNED & ~when.SHARED)
 def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
     """Every bank that is not ``taken`` grants its first request, unless all ports of its collector are in use."""
     waiting = c.table[sm, sms.REQUEST_BANKS] & ~taken
@@ -55,6 +60,7 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
     _count_waits(c, sm)
 
 
+@stands_for(operand_collector.read_banks, when.OWNED & when.SHARED)
 def read_together(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
     """In place of `read_banks` with slices or row addresses: other requests of the queue join where they fit, those of
     other instructions only ``across_instructions``.
@@ -158,4 +164,4 @@ def _unlink(c: Core, sm: SmRow, bank: int, row: BankRow, before: int, asked: int
 def _count_waits(c: Core, sm: SmRow) -> None:
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)

@@ -7,9 +7,9 @@ from typing import Any
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import NEVER, NONE, BlockRow, SmRow, WarpRow
 from warpreg.timing.core.rows import block_at, scheduler_at, warp_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, NONE, BlockRow, SmRow, WarpRow
 from warpreg.timing.sm.issue import move_on
 from warpreg.timing.sm.wakeup import enter_active, set_cause
 from warpreg.timing.sm.writeback import end_warp

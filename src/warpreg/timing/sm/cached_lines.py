@@ -5,22 +5,21 @@ The rows of a cache follow one another; a line's set is its number modulo the nu
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns import sms
-from warpreg.timing.core.columns.code_lines import THERE_FROM, USED
-from warpreg.timing.core.columns.typed import NONE, LineRow, SmRow
+from warpreg.timing.core.columns import code_lines, sms
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, LineRow, SmRow
 
 
 def is_cached(c: Core, row: LineRow) -> bool:
     """Whether a cache has or expects a line."""
-    return c.lines[row, THERE_FROM] != 0
+    return c.lines[row, code_lines.THERE_FROM] != 0
 
 
 def use(c: Core, sm: SmRow, row: LineRow) -> int:
     """Use a line of a cache; returns the first cycle in which it is there."""
     c.table[sm, sms.LINES_USED] += 1
-    c.lines[row, USED] = c.table[sm, sms.LINES_USED]
-    return c.lines[row, THERE_FROM]
+    c.lines[row, code_lines.USED] = c.table[sm, sms.LINES_USED]
+    return c.lines[row, code_lines.THERE_FROM]
 
 
 def bring(c: Core, first: LineRow, line: int, lines: int, sets: int, ways: int, there_from: int) -> LineRow:
@@ -33,12 +32,12 @@ def bring(c: Core, first: LineRow, line: int, lines: int, sets: int, ways: int, 
         row = row_of(first, other)
         if is_cached(c, row):
             held += 1
-            if oldest == NONE or c.lines[row, USED] < c.lines[oldest, USED]:
+            if oldest == NONE or c.lines[row, code_lines.USED] < c.lines[oldest, code_lines.USED]:
                 oldest = row
     if held >= ways:
-        c.lines[oldest, THERE_FROM] = 0
+        c.lines[oldest, code_lines.THERE_FROM] = 0
     row = row_of(first, line)
-    c.lines[row, THERE_FROM] = there_from
+    c.lines[row, code_lines.THERE_FROM] = there_from
     return row
 
 

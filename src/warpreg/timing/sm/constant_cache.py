@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.columns import causes, code, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import LineRow, OpRow, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import hold
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.rows import slot_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import LineRow, OpRow, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.sm.cached_lines import bring, is_cached, row_of, use
 
 
+@stands_for(ports.lacks_constant, when.CONSTANT_CACHES)
 def lacks_constant(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, now: int) -> bool:
     """Whether the head of a warp that a scheduler selects has a fixed latency and reads a constant that is not there.
 
@@ -38,6 +42,7 @@ def lacks_constant(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, warp: 
     return True
 
 
+@stands_for(ports.constant_cycles, when.CONSTANT_CACHES)
 def constant_cycles(c: Core, sm: SmRow, op: OpRow, now: int) -> int:
     """Cycles until the constant of an instruction of variable latency is there, which is dispatched."""
     pc = c.rows[op, ops.PC]

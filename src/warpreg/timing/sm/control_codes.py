@@ -6,16 +6,20 @@ cells of the scoreboard are the counters: a cell is busy while its counter is ab
 
 from __future__ import annotations
 
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit
-from warpreg.timing.core.columns import causes, code, machine, ops, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, causes, code, machine, ops, warps
 from warpreg.timing.core.inflight import hold, mark
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.sm import issue, writeback
 
 COUNTER_MASK = 7
 
 
+@stands_for(issue.enter_scoreboard, when.CONTROL_CODES)
 def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     """An instruction that issues increments its counters."""
     c.rows[op, ops.LEFT] = c.code[pc, code.WRITES_END] - c.code[pc, code.WRITES]
@@ -49,30 +53,36 @@ def _decrement(c: Core, warp: WarpRow, counter: int) -> None:
     mark(c, warp)
 
 
+@stands_for(ports.sources_read, when.CONTROL_CODES)
 def sources_read(c: Core, op: OpRow) -> None:
     """All sources of an instruction are read."""
     _decrement(c, c.rows[op, ops.WARP], c.code[c.rows[op, ops.PC], code.CONTROL] >> code.READ_SHIFT & COUNTER_MASK)
 
 
+@stands_for(ports.results_written, when.CONTROL_CODES)
 def results_written(c: Core, op: OpRow) -> None:
     """An instruction is complete."""
     _decrement(c, c.rows[op, ops.WARP], c.code[c.rows[op, ops.PC], code.CONTROL] >> code.WRITE_SHIFT & COUNTER_MASK)
 
 
+@stands_for(writeback.write_cell, when.CONTROL_CODES)
 def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
     """In place of `writeback.write_cell`: cells of registers are in no scoreboard."""
 
 
+@stands_for(ports.stall, when.CONTROL_CODES)
 def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """The warp may issue again when its stall count is over."""
     hold(c, sm, warp, now + (c.code[pc, code.CONTROL] & code.STALL_BITS), causes.ALU, now)
 
 
+@stands_for(ports.unfetched, when.CONTROL_CODES)
 def unfetched(c: Core) -> Cause:
     """The cause of a stall count."""
     return causes.ALU
 
 
+@stands_for(ports.exceeds_limit, when.CONTROL_CODES)
 def exceeds_limit(c: Core, warp: WarpRow, head: Pc) -> bool:
     """Whether the counter that a DEPBAR at the head names is above what it allows."""
     control = c.code[head, code.CONTROL]

@@ -6,13 +6,13 @@ from typing import Any
 
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, machine, schedulers, sms
-from warpreg.timing.core.columns.team import COMMON, NEXT_BLOCK
-from warpreg.timing.core.columns.typed import NEVER, NONE, SmRow
+from warpreg.timing.core.columns import team as team_columns
 from warpreg.timing.core.inflight import next_due
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.core.rows import following, scheduler_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, GOING, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
+from warpreg.timing.core.typed import NEVER, NONE, SmRow
 from warpreg.timing.sm import team
 from warpreg.timing.sm.block_dispatch import has_room, leave, place
 from warpreg.timing.sm.issue import release_barriers, take_turn
@@ -21,6 +21,7 @@ from warpreg.timing.sm.stall_account import blocked_warps
 from warpreg.timing.sm.wakeup import fill_active, look_again
 from warpreg.timing.sm.writeback import complete
 
+COMMON, NEXT_BLOCK = team_columns.COMMON, team_columns.NEXT_BLOCK
 PATIENCE = 4_000_000
 """Cycles without an issue after which a run counts as stuck."""
 
@@ -103,7 +104,7 @@ def _place(c: Core, d: Any, sm: SmRow) -> int:
     if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS]:
         if c.clock[clock.NEXT_BLOCK] == c.clock[clock.LOADED_BLOCKS]:
             return NEEDS_BLOCKS
-        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+        if c.clock[clock.FREE_OPS] < c.clock[clock.MIN_OPS]:
             return NEEDS_ROOM
         now = c.table[sm, sms.TAKES_BLOCK_AT]
         place(c, d, sm, now)
@@ -124,7 +125,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
         now = min(c.table[sm, sms.DUE], back)
         if now >= c.clock[clock.UNTIL]:
             return DONE
-        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+        if c.clock[clock.FREE_OPS] < c.clock[clock.MIN_OPS]:
             return NEEDS_ROOM
         if team.others_are_first(c, sm, now):
             c.turns[sm] = team.turn_of(sm, now)

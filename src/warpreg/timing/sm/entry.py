@@ -7,24 +7,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import groups, ops, sms
-from warpreg.timing.core.columns.typed import NONE, GroupRow, OpRow, SmRow
+from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import group_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, GroupRow, OpRow, SmRow
+from warpreg.timing.sm import operand_collector
 from warpreg.timing.sm.operand_collector import free_latch, take_collector
 
 
+@port("tables in front of operand fetch")
 def is_ready(c: Core, op: OpRow, now: int) -> bool:
     """Whether all lookups of an instruction are done."""
     return True
 
 
+@stands_for(is_ready, when.TABLES)
 def lookups_are_done(c: Core, op: OpRow, now: int) -> bool:
     """In place of `is_ready` with tables in front of operand fetch."""
     return c.rows[op, ops.ENTERS_FROM] <= now
 
 
+@stands_for(operand_collector.enter, when.TABLES & ~when.OWNED)
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Latched instructions, oldest first, take free collectors, at most ``in_ports`` in a step; one that may not enter
     yet is passed over.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from warpreg.timing.core.columns import function_units, schedulers
-from warpreg.timing.core.columns.typed import NEVER, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.sm.load_store_unit import has_room
 
 

@@ -8,21 +8,25 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.gpu import pipes
-from warpreg.timing.core.columns import causes, code, machine, schedulers, warps
-from warpreg.timing.core.columns.code_lines import STREAMED
-from warpreg.timing.core.columns.typed import NONE, LineRow, Pc, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
+from warpreg.timing.core.columns import causes, code, code_lines, machine, schedulers, warps
 from warpreg.timing.core.inflight import hold
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.rows import slot_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, LineRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.sm.cached_lines import bring, is_cached, row_of, use
 
 
+@stands_for(ports.fetch_next, when.INSTRUCTION_CACHES)
 def fetch_next(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """The warp has issued an instruction; after one of pipe ``ctrl``, it is known late which one is next."""
     at = now + c.machine[machine.CTRL_LATENCY] - 1 if c.code[pc, code.PIPE] == pipes.CTRL else now
     _fetch(c, sm, warp, at, now)
 
 
+@stands_for(ports.fetch_first, when.INSTRUCTION_CACHES)
 def fetch_first(c: Core, sm: SmRow, warp: WarpRow, now: int) -> None:
     """The warp is placed."""
     c.rows[warp, warps.LINE] = NONE
@@ -61,14 +65,14 @@ def _miss(c: Core, sm: SmRow, turn: SchedulerRow, first: LineRow, line: int, at:
     """When a line comes that the L0 lacks: from the stream buffer, or from the L1, where a new stream then begins."""
     end = c.rows[turn, schedulers.STREAM_END]
     if c.rows[turn, schedulers.STREAM_BEGIN] <= line < end:
-        there = c.lines[row_of(first, line), STREAMED]
+        there = c.lines[row_of(first, line), code_lines.STREAMED]
     else:
         there = _from_l1(c, sm, line, at)
         end = line + 1
         at += 1
     until = min(line + 1 + c.machine[machine.STREAM_LINES], c.machine[machine.CODE_LINES])
     for other in range(end, until):
-        c.lines[row_of(first, other), STREAMED] = _from_l1(c, sm, other, at + other - end)
+        c.lines[row_of(first, other), code_lines.STREAMED] = _from_l1(c, sm, other, at + other - end)
     c.rows[turn, schedulers.STREAM_BEGIN] = line + 1
     c.rows[turn, schedulers.STREAM_END] = until
     return there

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import out_of_line
 from warpreg.designs.interface.plan import GO
 from warpreg.gpu import pipes, scheduling
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after, round_from
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.columns.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import hold, mark, take_op
+from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.rows import account_of, block_at, scheduler_at, warp_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.sm.stall_account import blocked_warps
 from warpreg.timing.sm.wakeup import know_eligible, slowest, take_from_ready, watch_for_stall
 from warpreg.timing.sm.writeback import end_warp
 
 
+@port("a recording")
 def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     """One turn of a scheduler: issue from the selected warp, and account for all ready warps.
 
@@ -128,12 +132,13 @@ def _may_follow(
     return token == GO
 
 
+@port("its twin out of line, or a recording")
 def issue_head(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
 ) -> None:
     """Issue the head of a warp to its pipe."""
     pc = c.rows[warp, warps.HEAD]
-    c.clock[clock.INSTRUCTIONS] += 1
+    c.clock[clock.WARP_INSTRUCTIONS] += 1
     c.clock[clock.LAST_PROGRESS] = now
     op = take_op(c, sm, warp, pc)
     c.rows[op, ops.SEQUENCE] = c.table[sm, sms.SEQ]
@@ -170,6 +175,10 @@ def issue_head(
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[c.rows[warp, warps.BLOCK], blocks.OWN]
 
 
+stands_for(issue_head, when.LARGE_HOOKS)(out_of_line(issue_head))
+
+
+@port("hooks that ask for addresses of lanes")
 def record_words(c: Core, access: int) -> int:
     """Length in words of the access record at ``access``."""
     head = c.slab[access]
@@ -250,6 +259,7 @@ def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
         c.table[sm, sms.CHECK_BARRIER] |= c.rows[block, blocks.OWN]
 
 
+@port("control codes")
 def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     """The result cells of an instruction enter the scoreboard."""
     words = c.machine[machine.WORDS]

@@ -8,9 +8,10 @@ from warpreg.gpu import pipes
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, code, machine, ops, sms
-from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
 from warpreg.timing.core.inflight import schedule
+from warpreg.timing.core.port import port
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, SmRow
 from warpreg.timing.sm.writeback import finish
 
 
@@ -19,6 +20,7 @@ def has_room(c: Core, sm: SmRow) -> bool:
     return c.table[sm, sms.QUEUED] < c.machine[machine.QUEUE]
 
 
+@port("a recording")
 def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     """Dispatch an instruction: into the queue if it has transactions, else into its pipe.
 

@@ -20,13 +20,15 @@ from warpreg.timing.core.columns import (
     sms,
     warps,
 )
-from warpreg.timing.core.columns.typed import NEVER, NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, UnitsRow
+from warpreg.timing.core.port import port
 from warpreg.timing.core.rows import bank_at, collector_at, group_at, units_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NEVER, NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.sm.function_units import free_at, take_unit
 from warpreg.timing.sm.load_store_unit import begin
 
 
+@port("collectors of warps")
 def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Dispatch collectors whose operands are all present, oldest first, to free units.
 
@@ -66,6 +68,7 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
     return later
 
 
+@port("collectors of warps, several of a warp")
 def port_of(c: Core, row: CollectorRow) -> CollectorRow:
     """The collector whose ports a collector uses: its own."""
     return row
@@ -95,6 +98,7 @@ def count_cycles(c: Core, op: OpRow, now: int) -> None:
     c.clock[clock.LATCH_CYCLES] += c.rows[op, ops.ENTERED] - c.rows[op, ops.ISSUED]
 
 
+@port("collectors of warps, or a read window")
 def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
     """Mark a collector as ready for the units of its instruction."""
     c.table[sm, sms.READY_COLLECTORS] |= bit(collector)
@@ -119,6 +123,7 @@ def group_of(c: Core, row: SchedulerRow, pipe: int) -> GroupRow:
     return c.rows[row, schedulers.GROUP_FOR + pipe]
 
 
+@port("collectors of warps, or banks with slices or row addresses")
 def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
     """Let every bank that is not ``taken`` grant its oldest request, unless all ports of its collector are in use.  The
     next step is in cycle ``after``.
@@ -142,7 +147,7 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
                 can_go(c, sm, collector, c.rows[row, collectors.UNITS])
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)
 
 
 def oldest(c: Core, sm: SmRow, among: int) -> int:
@@ -187,6 +192,7 @@ def _grant(c: Core, d: Any, sm: SmRow, row: CollectorRow, bank: int, now: int, a
     return waiting == bit(first)
 
 
+@port("a recording")
 def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
     """The k-th source of a collector is granted."""
     more = c.rows[row, collectors.WORD + k] >> operand_word.CYCLE_SHIFT
@@ -196,6 +202,7 @@ def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
     c.rows[row, collectors.MISSING] -= 1
 
 
+@port("collectors of warps, or tables in front of operand fetch")
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Move latched instructions, oldest first, into free collectors of their group, at most ``in_ports`` per step."""
     latched = c.table[sm, sms.GROUPS_LATCHED]
@@ -221,11 +228,13 @@ def free_latch(c: Core, op: OpRow) -> None:
     c.rows[c.rows[c.rows[op, ops.WARP], warps.TURN_ROW], schedulers.FULL] ^= bit(c.code[c.rows[op, ops.PC], code.PIPE])
 
 
+@port("collectors of warps")
 def wanted(c: Core, group: GroupRow) -> int:
     """The collectors of a group that its latched instructions may enter, free or not."""
     return -1
 
 
+@port("a recording")
 def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None:
     """Request the source words of an instruction from the banks."""
     row = collector_at(c, sm, collector)
@@ -262,6 +271,7 @@ def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: i
         can_go(c, sm, collector, c.rows[op, ops.UNITS])
 
 
+@port("collectors of warps, with queues in front of banks")
 def request(c: Core, sm: SmRow, collector: int, row: CollectorRow, k: int, bank: int) -> None:
     """The k-th source of the instruction in a collector waits for its bank."""
     c.rows[bank_at(c, sm, bank), banks.REQUESTS] |= bit(collector)

@@ -11,8 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.gpu import pipes
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, lowest, round_after
 from warpreg.timing.core.columns import (
+    Cause,
     causes,
     code,
     collectors,
@@ -24,18 +27,7 @@ from warpreg.timing.core.columns import (
     sms,
     warps,
 )
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import (
-    NEVER,
-    NONE,
-    CollectorRow,
-    GroupRow,
-    OpRow,
-    SchedulerRow,
-    SmRow,
-    UnitsRow,
-    WarpRow,
-)
+from warpreg.timing.core.port import constant, port, stands_for
 from warpreg.timing.core.rows import (
     account_of,
     collector_at,
@@ -47,22 +39,37 @@ from warpreg.timing.core.rows import (
     warp_of,
 )
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
+    NEVER,
+    NONE,
+    CollectorRow,
+    GroupRow,
+    OpRow,
+    SchedulerRow,
+    SmRow,
+    UnitsRow,
+    WarpRow,
+)
+from warpreg.timing.sm import banked_path, operand_collector, stall_account
 from warpreg.timing.sm.entry import is_ready
 from warpreg.timing.sm.function_units import free_at, take_unit
 from warpreg.timing.sm.load_store_unit import begin, has_room
 from warpreg.timing.sm.operand_collector import count_cycles, take_collector
 
 
+@constant(when.OWNED, lambda given: given.slot_collectors.reading)
 def reading() -> int:
     """Instructions of a warp that request operands at a time; a constant of the compiled core, as the next one."""
     return 1
 
 
+@constant(when.OWNED, lambda given: given.slot_collectors.instructions)
 def instructions() -> int:
     """Instructions of a warp that have issued and are not dispatched, at most."""
     return 1
 
 
+@stands_for(ports.is_full, when.OWNED)
 def is_full(c: Core, warp: WarpRow) -> bool:
     return c.rows[warp, warps.COLLECTING] >= instructions()
 
@@ -70,6 +77,7 @@ def is_full(c: Core, warp: WarpRow) -> bool:
 # Issue.
 
 
+@stands_for(banked_path.fill_latch, when.OWNED)
 def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
     """An instruction issues: its warp has one more to dispatch."""
     warp = c.rows[op, ops.WARP]
@@ -78,6 +86,7 @@ def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
         c.rows[row, schedulers.COLLECTOR_FULL] |= c.rows[warp, warps.OWN]
 
 
+@stands_for(banked_path.queue, when.OWNED)
 def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
     """Append an instruction to the list of its warp."""
     warp = c.rows[op, ops.WARP]
@@ -94,6 +103,7 @@ def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
 # Entry.
 
 
+@stands_for(operand_collector.enter, when.OWNED)
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """The first latched instruction of each warp takes a free collector of its slot, the oldest first."""
     group = group_at(c, sm, 0)
@@ -140,6 +150,7 @@ def _take_place(c: Core, sm: SmRow, group: GroupRow, slot: int) -> int:
     return slot * reading() + place
 
 
+@stands_for(operand_collector.wanted, when.OWNED)
 def wanted(c: Core, group: GroupRow) -> int:
     """The slots with a latched instruction."""
     return c.rows[group, groups.WAITING]
@@ -148,6 +159,7 @@ def wanted(c: Core, group: GroupRow) -> int:
 # Dispatch.
 
 
+@stands_for(operand_collector.can_go, when.OWNED)
 def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
     """Mark a collector as ready for the units of its instruction."""
     slot = collector // reading()
@@ -158,6 +170,7 @@ def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
     c.table[sm, sms.UNITS_ASKED] |= c.rows[units, function_units.OWN]
 
 
+@stands_for(operand_collector.dispatch, when.OWNED)
 def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Dispatch instructions whose operands are all present, slot by slot, to free units.
 
@@ -219,6 +232,7 @@ def _try_all(c: Core, sm: SmRow, slots: int) -> None:
         c.rows[first, collectors.TO_TRY] = c.rows[first, collectors.READY]
 
 
+@port("a turn of all slots")
 def slot_to_go(c: Core, sm: SmRow, among: int) -> int:
     """The slot with the oldest instruction that is still to be tried."""
     found = lowest(among)
@@ -231,6 +245,7 @@ def slot_to_go(c: Core, sm: SmRow, among: int) -> int:
     return found
 
 
+@stands_for(slot_to_go, when.IN_TURN)
 def slot_in_turn(c: Core, sm: SmRow, among: int) -> int:
     """The first slot after the one that dispatched last."""
     return round_after(among, c.table[sm, sms.LAST_DISPATCH])
@@ -297,6 +312,7 @@ def _oldest(c: Core, sm: SmRow, slot: int, among: int) -> int:
     return found
 
 
+@stands_for(operand_collector.port_of, when.SEVERAL_READ)
 def port_of(c: Core, row: CollectorRow) -> CollectorRow:
     """The first collector of the same slot: all of them share its ports."""
     width = c.machine[machine.COLLECTOR_ROW]
@@ -308,6 +324,7 @@ def port_of(c: Core, row: CollectorRow) -> CollectorRow:
 # Stall account.
 
 
+@stands_for(stall_account.blocked_warps, when.OWNED)
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
     """Ready warps whose collector has no room; attribute ``cycles`` of each in the stall account."""
     row = scheduler_at(c, sm, scheduler)

@@ -7,12 +7,16 @@ second scoreboard counts readers.  For code without control codes, with a read w
 from __future__ import annotations
 
 from warpreg.gpu import pipes
+from warpreg.timing.core import conditions as when
+from warpreg.timing.core import ports
 from warpreg.timing.core.columns import code, groups, machine, ops, schedulers, warps
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, WarpRow
 from warpreg.timing.core.inflight import mark
+from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, WarpRow
 
 
+@stands_for(ports.queued, when.TRACKS_SOURCES)
 def queued(c: Core, warp: WarpRow, pc: Pc) -> None:
     """An instruction enters the queue of its pipe."""
     words = c.machine[machine.WORDS]
@@ -20,6 +24,7 @@ def queued(c: Core, warp: WarpRow, pc: Pc) -> None:
         c.rows[warp, warps.BUSY + warps.READING_SET * words + word] |= c.code[pc, code.NEED + word]
 
 
+@stands_for(ports.sources_read, when.TRACKS_SOURCES)
 def sources_read(c: Core, op: OpRow) -> None:
     """An instruction has left its queue: what is still to be read is what the others of its warp read."""
     if c.code[c.rows[op, ops.PC], code.LEAD] == 0:
@@ -39,6 +44,7 @@ def sources_read(c: Core, op: OpRow) -> None:
     mark(c, warp)
 
 
+@stands_for(ports.waits_for_readers, when.TRACKS_SOURCES)
 def waits_for_readers(c: Core, warp: WarpRow) -> bool:
     """Whether the head of a warp writes what an instruction in a queue still reads."""
     head = c.rows[warp, warps.HEAD]

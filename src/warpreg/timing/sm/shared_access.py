@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.interface.plan import GRANTED, ROW, UNSET
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import banks, clock, collectors, machine, sms
-from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, OpRow, SmRow, WarpRow
+from warpreg.timing.core.port import constant, stands_for
 from warpreg.timing.core.rows import bank_at, collector_at, number_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, BankRow, CollectorRow, OpRow, SmRow, WarpRow
+from warpreg.timing.sm import operand_collector, window_path
 from warpreg.timing.sm.operand_collector import can_go, is_there, oldest, takes
 
 ROW_SHIFT = 16
@@ -23,21 +26,25 @@ UNNAMED, REGISTER_BITS = 1 << 40, 12
 """Rows of registers begin at UNNAMED, above all that a design may name."""
 
 
+@constant(when.SHARED, lambda given: given.banks.row_addresses)
 def row_addresses() -> int:
     """Rows that an access names at most; a constant of the compiled core, as the next two."""
     return 1
 
 
+@constant(when.SHARED, lambda given: given.banks.shares_port)
 def shares_port() -> bool:
     """Whether words of one instruction that share an access take one port of the collector together."""
     return False
 
 
+@constant(when.SHARED, lambda given: given.banks.across_instructions)
 def across_instructions() -> bool:
     """Whether words of different instructions may share an access."""
     return False
 
 
+@stands_for(ports.note_source, when.SHARED)
 def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int) -> None:
     """Keep the address of the k-th source."""
     row = d.sources[k, ROW]
@@ -47,6 +54,7 @@ def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int
     c.rows[op, c.machine[machine.OP_ADDRESSES] + k] = row << ROW_SHIFT | slices
 
 
+@stands_for(operand_collector.read_banks, when.SHARED & ~when.OWNED)
 def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
     """Every bank that is not ``taken`` grants its oldest request, and with it what fits."""
     waiting = c.table[sm, sms.REQUEST_BANKS] & ~taken
@@ -69,7 +77,7 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
             c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
-        c.clock[clock.BANK_WAITS] += count(still)
+        c.clock[clock.BANK_CONFLICTS] += count(still)
 
 
 def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: BankRow, now: int, after: int) -> int:
@@ -99,6 +107,7 @@ def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: Bank
     return granted
 
 
+@stands_for(window_path.accesses, when.SHARED)
 def accesses(c: Core, sm: SmRow, row: CollectorRow, bank: int) -> int:
     """With a read window: accesses of a bank for the words of an instruction, in operand order, each with what fits."""
     bank_row = bank_at(c, sm, bank)

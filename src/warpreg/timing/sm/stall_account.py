@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest
-from warpreg.timing.core.columns import causes, function_units, schedulers
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NONE, SchedulerRow, SmRow
+from warpreg.timing.core.columns import Cause, causes, function_units, schedulers
+from warpreg.timing.core.port import port
 from warpreg.timing.core.rows import account_of, scheduler_at
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, SchedulerRow, SmRow
 from warpreg.timing.sm.load_store_unit import has_room
 
 
+@port("collectors of warps, or a recording")
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
     """The ready warps whose pipe accepts nothing now; ``cycles`` of each are added to the account."""
     row = scheduler_at(c, sm, scheduler)

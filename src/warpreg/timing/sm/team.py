@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from warpreg.timing.core.columns import clock, machine, sms, team
-from warpreg.timing.core.columns.typed import NEVER, NONE, Column, SmRow, TeamRow
 from warpreg.timing.core.rows import sms_from
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, GOING, STOPPED
 from warpreg.timing.core.team_words import publish, seen, wait_a_little
+from warpreg.timing.core.typed import NEVER, NONE, Column, SmRow, TeamRow
 
 FIRST_SM = SmRow(0)
 SM_BITS = 20
@@ -133,7 +133,7 @@ def arrive(c: Core, soonest: int, room: int) -> int:
     c.team[own, team.ENDED] = c.clock[clock.ENDED_BLOCKS]
     c.team[own, team.PROGRESS] = c.clock[clock.LAST_PROGRESS]
     c.team[own, team.SOONEST] = soonest
-    c.team[own, team.ISSUED] = c.clock[clock.INSTRUCTIONS]
+    c.team[own, team.ISSUED] = c.clock[clock.WARP_INSTRUCTIONS]
     c.team[own, team.ROOM] = room
     if members == 1:
         return DONE

@@ -7,12 +7,12 @@ from typing import Any
 from warpreg.gpu import scheduling
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after
-from warpreg.timing.core.columns import causes, code, machine, schedulers, warps
-from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NONE, Column, Pc, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core.columns import Cause, causes, code, machine, schedulers, warps
 from warpreg.timing.core.inflight import wake_at
+from warpreg.timing.core.port import port
 from warpreg.timing.core.rows import account_of, scheduler_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, Column, Pc, SchedulerRow, SmRow, WarpRow
 
 MEMORY_CLASS = 4
 """The wait class of memory."""
@@ -103,6 +103,7 @@ def wait_cause(waited: int) -> Cause:
     return causes.MEMORY if kind == MEMORY_CLASS else causes.ALU + kind
 
 
+@port("a recording")
 def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None:
     """Set the cause of a warp from ``now`` on; earlier cycles are added to the account."""
     before = c.rows[warp, warps.CAUSE]

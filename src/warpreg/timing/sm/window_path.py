@@ -8,10 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.gpu import pipes
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import banks, clock, code, collectors, groups, machine, ops, schedulers, sms
-from warpreg.timing.core.columns.typed import (
+from warpreg.timing.core.port import port, stands_for
+from warpreg.timing.core.rows import bank_at, collector_at, group_at
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import (
     NEVER,
     NONE,
     BankRow,
@@ -23,8 +27,7 @@ from warpreg.timing.core.columns.typed import (
     SmRow,
     UnitsRow,
 )
-from warpreg.timing.core.rows import bank_at, collector_at, group_at
-from warpreg.timing.core.state import Core
+from warpreg.timing.sm import operand_collector, writeback
 from warpreg.timing.sm.function_units import free_at, take_unit, units_of
 from warpreg.timing.sm.load_store_unit import begin
 from warpreg.timing.sm.operand_collector import count_cycles, group_of, read_banks, take_collector
@@ -36,6 +39,7 @@ CYCLE_BITS, PORTS_MASK, WINDOW_CYCLES = 2, 3, 30
 """Bits of RESERVED for each cycle, their mask, and the cycles that fit."""
 
 
+@stands_for(ports.collect, when.WINDOW)
 def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Dispatch from the queues, the oldest head first; then banks read for them through ports that are not reserved.
 
@@ -109,15 +113,18 @@ def _leave(c: Core, sm: SmRow, group: GroupRow, row: CollectorRow, collector: in
     c.rows[op, ops.TO_SEND] = 0
 
 
+@stands_for(ports.is_collecting, when.WINDOW)
 def is_collecting(c: Core, sm: SmRow) -> bool:
     """Whether banks have something to do in the next cycle."""
     return c.table[sm, sms.WRITE_BANKS] | c.table[sm, sms.REQUEST_BANKS] != 0
 
 
+@stands_for(ports.may_refuse, when.WINDOW)
 def may_refuse(c: Core, sm: SmRow, row: SchedulerRow, now: int) -> int:
     return (1 << len(pipes.PIPES)) - 1
 
 
+@stands_for(ports.refuses, when.WINDOW)
 def refuses(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> bool:
     free = c.rows[row, schedulers.ISSUES_FROM]
     if free <= now and pipe == pipes.CTRL:
@@ -133,11 +140,13 @@ def refuses(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> bool:
     return True
 
 
+@stands_for(ports.waits_for, when.WINDOW)
 def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> UnitsRow:
     """Operands, if the stage after issue is in use; the units of the pipe otherwise."""
     return NONE if c.rows[row, schedulers.ISSUES_FROM] > now else units_of(c, row, pipe)
 
 
+@stands_for(ports.take, when.WINDOW)
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
     """Pass an issued instruction to the window, or to the queue of its pipe."""
     c.rows[op, ops.UNITS] = units_of(c, row, pipe)
@@ -181,7 +190,7 @@ def _allocate(c: Core, d: Any, sm: SmRow, row: SchedulerRow, group: GroupRow, pc
     while not _fits(c, sm, place, at + 1, now):
         at += 1
     _reserve(c, sm, place, at + 1, now)
-    c.clock[clock.BANK_WAITS] += at - enters - 1
+    c.clock[clock.BANK_CONFLICTS] += at - enters - 1
     c.rows[row, schedulers.ALLOCATED] = at
     c.rows[row, schedulers.ISSUES_FROM] = enters
     units = c.rows[op, ops.UNITS]
@@ -239,6 +248,7 @@ def _is_first_of_bank(c: Core, place: CollectorRow, k: int) -> bool:
     return True
 
 
+@port("banks with slices or row addresses")
 def accesses(c: Core, sm: SmRow, place: CollectorRow, bank: int) -> int:
     """Accesses of a bank for the words of an instruction: one for each."""
     needed = 0
@@ -300,10 +310,12 @@ def _reserved_banks(c: Core, sm: SmRow, now: int) -> int:
     return full
 
 
+@stands_for(operand_collector.can_go, when.WINDOW)
 def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
     """In place of `operand_collector.can_go`: a queue looks at its first instruction only."""
 
 
+@stands_for(writeback.join, when.WINDOW)
 def join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int) -> None:
     """In place of `writeback.join`: a result of fixed latency is there at once, and takes the port of its bank in this
     cycle; another one waits until no such result takes it.

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.timing.core import access_record as record
+from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
 from warpreg.timing.core.columns import banks, blocks, clock, code, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, mark, schedule, take_due, take_op
 from warpreg.timing.core.operand_word import op_of
+from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import bank_at, slot_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
 
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
@@ -68,6 +70,7 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     return first
 
 
+@port("a recording")
 def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Process the results of ``op``: those that need a bank join its queue, the others are written."""
     pc = c.rows[op, ops.PC]
@@ -113,11 +116,13 @@ def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
         finish(c, d, sm, op, now)
 
 
+@port("a read window, or a bank that may serve the result at once")
 def join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int) -> None:
     """A result joins the queue of its bank, which serves the first one after all have joined."""
     queue_write(c, sm, bank, op, index)
 
 
+@stands_for(join, when.JOINS_AT_ONCE)
 def write_or_join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int) -> None:
     """In place of `join` if nobody sees the order of writes in a cycle: a bank without a queue serves a result now."""
     own = bit(bank)
@@ -126,7 +131,7 @@ def write_or_join(c: Core, sm: SmRow, bank: int, op: OpRow, index: int, now: int
         leave_scoreboard(c, sm, op, index, 1, now)
         return
     if c.table[sm, sms.WRITE_BANKS] & own == 0:
-        c.clock[clock.WRITE_WAITS] += 1
+        c.clock[clock.WRITE_CONFLICTS] += 1
     queue_write(c, sm, bank, op, index)
 
 
@@ -141,7 +146,7 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     else:
         last = c.rows[row, banks.WRITES_TAIL]
         c.rows[op_of(last), ops.LINK + (last & operand_word.WORD_MASK)] = word
-        c.clock[clock.WRITE_WAITS] += 1
+        c.clock[clock.WRITE_CONFLICTS] += 1
     c.rows[row, banks.WRITES_TAIL] = word
 
 
@@ -176,6 +181,7 @@ def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
     return word
 
 
+@port("a recording")
 def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
     """A bank serves a write: an extra access, or a result, whose cell leaves the scoreboard unless the result is also
     written elsewhere.
@@ -199,6 +205,7 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
         finish(c, d, sm, op, now)
 
 
+@stands_for(ports.still_writing, when.PLANS_RESULTS)
 def still_writing(c: Core, sm: SmRow, now: int) -> int:
     """The banks whose last write is not over, where a design plans results."""
     long = c.table[sm, sms.LONG_WRITES]
@@ -212,6 +219,7 @@ def still_writing(c: Core, sm: SmRow, now: int) -> int:
     return long
 
 
+@stands_for(ports.keep_writing, when.PLANS_RESULTS)
 def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
     """A bank writes a result and serves no other write before cycle ``until``, where a design plans results."""
     row = bank_at(c, sm, bank)
@@ -219,6 +227,7 @@ def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
     c.table[sm, sms.LONG_WRITES] |= bit(bank)
 
 
+@port("control codes")
 def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
     """Remove a cell from the scoreboard."""
     words = c.machine[machine.WORDS]
@@ -232,6 +241,7 @@ def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
             c.rows[warp, column + warps.LONG_SET * words] &= others
 
 
+@port("a recording")
 def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Complete an instruction; if it is the last one of a warp that has issued everything, the warp ends."""
     warp = c.rows[op, ops.WARP]

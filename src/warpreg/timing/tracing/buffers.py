@@ -9,8 +9,8 @@ import numpy as np
 from piecewise_numba.records import record_type
 from warpreg.designs.interface.plan import Plan
 from warpreg.timing.core.columns import causes
-from warpreg.timing.core.columns.typed import Array
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import Array
 from warpreg.timing.tracing.rows import WORDS
 
 COUNT, ROOM, BEGIN, END = range(4)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from piecewise_numba.natives import Function
 from warpreg.designs.interface.plan import Plan
 from warpreg.timing.core.columns import machine
-from warpreg.timing.core.columns.typed import NONE, Array
+from warpreg.timing.core.conditions import Recording
 from warpreg.timing.core.state import Core
+from warpreg.timing.core.typed import NONE, Array
 from warpreg.timing.tracing import rows
-from warpreg.timing.tracing.around import recording_core
 from warpreg.timing.tracing.buffers import COUNT, IS, SINCE, counters, traced
 from warpreg.timing.tracing.rows import EVENT, SPANS, Kind
 
 
 class Records(Protocol):
-    """What records something of a run: what it puts around functions of the core, and a core with room for it.  Hooks
-    count in the ``plan``.
+    """What records something of a run: which functions it puts around those of the core, and a core with room for it.
+    Hooks count in the ``plan``.
     """
 
-    def around(self, replaced: Mapping[Function, Function]) -> dict[Function, Function]: ...
+    @property
+    def recording(self) -> Recording: ...
 
     def prepared(self, core: Core, plan: Plan) -> Any: ...
 
@@ -32,14 +31,12 @@ class Records(Protocol):
 class Recorder:
     """Events of the cycles ``begin`` to ``end``, exclusive, of a launch, at most ``room``."""
 
+    recording: Recording = "events"
+
     def __init__(self, begin: int, end: int, room: int) -> None:
         self.begin, self.end, self.room = begin, end, room
         self.missed = 0
         """Events beyond the room, once they are read."""
-
-    def around(self, replaced: Mapping[Function, Function]) -> dict[Function, Function]:
-        """What to replace in a core, besides what is ``replaced`` already."""
-        return recording_core(replaced)
 
     def prepared(self, core: Core, plan: Plan) -> Any:
         """The core with buffers; hooks count in the ``plan``."""

@@ -22,12 +22,13 @@ from warpreg.designs.interface import (
     result_operands,
     source_operands,
 )
-from warpreg.designs.parts.hints.partial_results import partial_flags
+from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.storage.warp_cache import EVENTS, flush, read_operand, write_entry
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
 BANKS = 32
+__all__ = ["compile"]
+
 DESIGN = Declaration(slot="levels", levels=("MRF", "RFC"), events=EVENTS, source="bow §3.5.1, §3.6")
 
 
@@ -36,11 +37,6 @@ class Parameters:
     """The cache of a warp."""
 
     entries: int = parameter(6, unit="entries per thread", low=1, high=16, source="bow §3.5.1")
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint column of partial results."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def init(parameters: Parameters, program: Program) -> State:

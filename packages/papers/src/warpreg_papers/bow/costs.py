@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 
 from warpreg import energy, gpu
-from warpreg.designs import load
 from warpreg.energy.cost import access_cost
 from warpreg.energy.counts import Structure
 from warpreg.energy.storage import storage
-from warpreg.evaluation.runs.hardware import Use, parts
+from warpreg.evaluation.measures.cost import Cost, parts_of
+from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.parts import Part
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg_papers import published
 from warpreg_papers.bow.designs import DESIGNS, HALF, MACHINE, RFC, TECHNOLOGY
-from warpreg_papers.bow.samples import Sample
 
 MRF, BOC = "MRF", "BOC"
 BANK_BYTES = 64 * 1024
 """What Table 3.4 calls a register bank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Dynamic energy normalized to the baseline: that of the register file, and that of what the design adds."""
-
-    register_file: float
-    added: float
-
-    @property
-    def total(self) -> float:
-        """With the overhead."""
-        return self.register_file + self.added
-
-
 def dynamic(sample: Sample, plain: Sample, variant: Variant) -> Cost:
-    """Accesses of the register file; and, as overhead, accesses of collectors or caches, and the added network."""
+    """Dynamic energy: accesses of the register file; and, as overhead, accesses of collectors or caches, and the added
+    network.
+    """
     whole = _whole_pj(plain)
     hardware = math.fsum(part.dynamic_pj or 0.0 for part in _parts(variant, sample.use))
     levels = energy.account(sample.counts.energy_list(), energy.load(TECHNOLOGY)).levels()
@@ -88,14 +76,11 @@ def table_34() -> pd.DataFrame:
 
 
 def _collector(variant: Variant) -> Structure:
-    design = load(variant.design)
-    structures = design.structures(design.configure(**dict(variant.values)))
-    return next(one for one in structures if one.level == BOC)
+    chosen = variant.chosen()
+    return next(one for one in chosen.design.structures(chosen.values) if one.level == BOC)
 
 
 def _parts(variant: Variant, use: Use) -> tuple[Part, ...]:
     """What a design adds to the register file."""
-    design = load(variant.design)
-    parameters = design.configure(**dict(variant.values))
-    found = parts(design, parameters, use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
+    found = parts_of(variant, use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
     return tuple(part for part in found if part.name != MRF)

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warpreg.evaluation.runs.row import Value
+from warpreg.evaluation.runs.sampling import AllSms
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sampled
 from warpreg.evaluation.studies.study import Measure, Replay
 from warpreg_papers.bow import banked_cache
-from warpreg_papers.bow.samples import Sampled
+from warpreg_papers.bow.recorder import InstructionTimes
 from warpreg_papers.bow.sources import Sources
 
 WORKLOADS = (
@@ -66,11 +68,12 @@ def timed(variant: Variant | None = None, machine: str = MACHINE) -> Sampled:
 
     Times of instructions are kept for this one and BOW (Figures 3.4 and 3.12).
     """
-    return Sampled(machine, variant, times=variant is None or variant.design == "bow")
+    is_timed = variant is None or variant.design == "bow"
+    return Sampled(machine, variant, AllSms(), InstructionTimes() if is_timed else None)
 
 
 PLAIN = timed()
-LIMIT = Sampled(LIMIT_MACHINE)
+LIMIT = Sampled(LIMIT_MACHINE, sampling=AllSms())
 REUSE: Sequence[Measure[object]] = (
     MRF,
     *(replayed(family(window)) for family in FAMILIES.values() for window in WINDOWS),

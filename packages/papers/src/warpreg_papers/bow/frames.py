@@ -10,7 +10,9 @@ from statistics import fmean
 
 import pandas as pd
 
+from warpreg.evaluation.measures.cost import Cost
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.ratios import ratio
 from warpreg.evaluation.studies.study import Study
 from warpreg.replay import Counts
@@ -33,7 +35,6 @@ from warpreg_papers.bow.designs import (
     replayed,
     timed,
 )
-from warpreg_papers.bow.samples import Sample
 
 READS, WRITES = "reads", "writes"
 CLASSES: Mapping[str, str] = {
@@ -204,7 +205,12 @@ def figure_rfc(study: Study) -> pd.DataFrame:
 
 def collection(study: Study, variant: Variant) -> dict[str, float]:
     """Cycles of all instructions in operand collection, divided by those in the baseline; by workload."""
-    return {name: ratio(one.collecting, plain.collecting) for name, one, plain in _pairs(study, variant)}
+    return {name: ratio(collecting(one), collecting(plain)) for name, one, plain in _pairs(study, variant)}
+
+
+def collecting(sample: Sample) -> int:
+    """Cycles that instructions took from their issue until their last source was read, summed over all."""
+    return sum(cycles for name, cycles in sample.resources.items() if name.startswith("collecting"))
 
 
 def figure_312(study: Study) -> pd.DataFrame:
@@ -213,7 +219,7 @@ def figure_312(study: Study) -> pd.DataFrame:
     return frame[frame["panel"] == PANELS["BOW"]].drop(columns="panel")
 
 
-def energies(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+def energies(study: Study, variant: Variant) -> dict[str, Cost]:
     """Dynamic energy normalized to the baseline, by workload (Figure 3.13)."""
     return {name: costs.dynamic(one, plain, variant) for name, one, plain in _pairs(study, variant)}
 

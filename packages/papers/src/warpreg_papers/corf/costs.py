@@ -14,15 +14,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from warpreg import energy, gpu
-from warpreg.designs import load
 from warpreg.energy.counts import Access
-from warpreg.evaluation.runs.hardware import parts, plain_leakage
+from warpreg.evaluation.measures.cost import Cost, parts_of
+from warpreg.evaluation.runs.hardware import plain_leakage
 from warpreg.evaluation.runs.parts import Part
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_design import DesignSample
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg_papers.corf.designs import MACHINE, TECHNOLOGY
 
 READINGS: Mapping[str, str] = {
@@ -31,20 +30,7 @@ READINGS: Mapping[str, str] = {
 """Values of the parameter ``logic``, and what the power is then taken to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Of the baseline: the share of the register file, and that of the structures that the design adds."""
-
-    register_file: float
-    added: float
-
-    @property
-    def total(self) -> float:
-        """Normalized to the baseline."""
-        return self.register_file + self.added
-
-
-def dynamic(sample: DesignSample, variant: Variant, plain: DesignSample, *, by_slices: bool = False) -> Cost:
+def dynamic(sample: Sample, variant: Variant, plain: Sample, *, by_slices: bool = False) -> Cost:
     """Dynamic energy, with tables and logic, divided by that of the plain register file."""
     whole = _accesses(plain)
     added = math.fsum(part.dynamic_pj or 0.0 for part in _parts(sample, variant) if not part.is_level)
@@ -56,7 +42,7 @@ def priced(variant: Variant, logic: str) -> Variant:
     return Variant.of(variant.design, **{**dict(variant.values), "logic": logic})
 
 
-def leakage(sample: DesignSample, variant: Variant, plain: DesignSample) -> Cost:
+def leakage(sample: Sample, variant: Variant, plain: Sample) -> Cost:
     """Leakage over the cycles of the design, divided by that of the plain register file over its own."""
     whole = plain_leakage(plain.use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
     if whole is None:
@@ -67,15 +53,13 @@ def leakage(sample: DesignSample, variant: Variant, plain: DesignSample) -> Cost
     return Cost(levels / whole, added / whole)
 
 
-def _accesses(sample: DesignSample, by_slices: bool = False) -> float:
+def _accesses(sample: Sample, by_slices: bool = False) -> float:
     """pJ of the accesses of a sample."""
     items = sample.counts.energy_list()
     whole = [dataclasses.replace(one, amount=one.count) if isinstance(one, Access) else one for one in items]
     return energy.account(items if by_slices else whole, energy.load(TECHNOLOGY)).total_pj
 
 
-def _parts(sample: DesignSample, variant: Variant) -> tuple[Part, ...]:
+def _parts(sample: Sample, variant: Variant) -> tuple[Part, ...]:
     """The register file and what the design adds."""
-    design = load(variant.design)
-    parameters = design.configure(**dict(variant.values))
-    return parts(design, parameters, sample.use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
+    return parts_of(variant, sample.use, gpu.load(MACHINE), energy.load(TECHNOLOGY))

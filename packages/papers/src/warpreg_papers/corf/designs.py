@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from warpreg.evaluation.runs.sampling import OneSm
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_design import TimedDesign
+from warpreg.evaluation.runs.timed_sample import Sampled
 from warpreg.evaluation.studies.study import Measure
 
 MACHINE, TECHNOLOGY = "corf-fermi", "corf"
@@ -54,9 +55,9 @@ def class_of(workload: str) -> str:
     return INT if workload in INTEGER else FP
 
 
-def timed(variant: Variant | None = None) -> TimedDesign:
+def timed(variant: Variant | None = None) -> Sampled:
     """The measure of a design on the paper's machine; by default, of the main register file alone."""
-    return TimedDesign(MACHINE, variant)
+    return Sampled(MACHINE, variant, OneSm(fitting=True))
 
 
 PLAIN = timed()

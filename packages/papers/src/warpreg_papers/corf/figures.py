@@ -13,11 +13,12 @@ from warpreg.energy.cost import access_cost
 from warpreg.energy.counts import Structure
 from warpreg.energy.hardware import table_cost
 from warpreg.energy.storage import storage
+from warpreg.evaluation.measures.cost import Cost
 from warpreg.evaluation.runs.scheduled import Variant
 from warpreg.evaluation.studies.study import Study
 from warpreg.report.figure import WORKLOAD, Axis, Figure, Mark
 from warpreg_papers.corf import results, samples
-from warpreg_papers.corf.costs import READINGS, Cost
+from warpreg_papers.corf.costs import READINGS
 from warpreg_papers.corf.designs import (
     COALESCING,
     CORF,

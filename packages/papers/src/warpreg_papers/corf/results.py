@@ -12,7 +12,7 @@ from statistics import fmean
 import pandas as pd
 
 from warpreg.evaluation.runs.run import CompileChoice
-from warpreg.evaluation.runs.timed_design import DesignSample
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.ratios import ratio
 from warpreg.evaluation.studies.study import Measure, Measured, Study
 from warpreg_papers.code import MODERN, Code
@@ -109,7 +109,7 @@ def _coalescing(study: Study) -> Found:
     return found
 
 
-def _outgrown(sample: DesignSample, plain: DesignSample) -> float:
+def _outgrown(sample: Sample, plain: Sample) -> float:
     """Writes whose value has outgrown its place, of all writes of the baseline (section 2.6)."""
     return ratio(sample.counts.events["grown"], plain.counts.writes())
 

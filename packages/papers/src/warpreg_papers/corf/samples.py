@@ -8,8 +8,9 @@ from statistics import fmean, harmonic_mean
 import pandas as pd
 
 from warpreg import gpu
+from warpreg.evaluation.measures.cost import Cost
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_design import DesignSample
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.ratios import ratio
 from warpreg.evaluation.studies.study import Study
 from warpreg_papers.corf import costs
@@ -31,15 +32,13 @@ def mean(study: Study, values: Mapping[str, float], of: str = ALL) -> float | No
     return fmean([values[name] for name in chosen], study.weights_of(chosen)) if chosen else None
 
 
-def by_workload(
-    study: Study, variant: Variant, value: Callable[[DesignSample, DesignSample], float]
-) -> dict[str, float]:
+def by_workload(study: Study, variant: Variant, value: Callable[[Sample, Sample], float]) -> dict[str, float]:
     """A value of a design's sample and that of the main register file, by workload."""
     samples, plain = study[timed(variant)], study[PLAIN]
     return {name: value(samples[name], plain[name]) for name in names(study)}
 
 
-def share(part: str, whole: str) -> Callable[[DesignSample, DesignSample], float]:
+def share(part: str, whole: str) -> Callable[[Sample, Sample], float]:
     """One event of a design divided by another."""
     return lambda sample, plain: ratio(sample.counts.events[part], sample.counts.events[whole])
 
@@ -108,7 +107,7 @@ def speed(study: Study, variant: Variant, over: Variant | None = None) -> dict[s
 def size(study: Study, variant: Variant) -> dict[str, float]:
     """Figure 2.16: physical registers in use, of the registers of the warps that run, both over all cycles."""
 
-    def registers(sample: DesignSample, plain: DesignSample) -> float:
+    def registers(sample: Sample, plain: Sample) -> float:
         return ratio(sample.resources["physical registers"], sample.resources["architected registers"])
 
     return by_workload(study, variant, registers)
@@ -118,13 +117,13 @@ def size_of_file(study: Study, variant: Variant) -> dict[str, float]:
     """Beside Figure 2.16: physical registers in use, of all of the register file, those that no warp has included."""
     all_of_them = gpu.load(MACHINE).warp_registers
 
-    def registers(sample: DesignSample, plain: DesignSample) -> float:
+    def registers(sample: Sample, plain: Sample) -> float:
         return ratio(sample.resources["physical registers"], sample.cycles * all_of_them)
 
     return by_workload(study, variant, registers)
 
 
-def dynamic(study: Study, variant: Variant, *, by_slices: bool = False) -> dict[str, costs.Cost]:
+def dynamic(study: Study, variant: Variant, *, by_slices: bool = False) -> dict[str, Cost]:
     """Figure 2.17: dynamic energy, normalized to the baseline; by workload."""
     samples, plain = study[timed(variant)], study[PLAIN]
     return {name: costs.dynamic(samples[name], variant, plain[name], by_slices=by_slices) for name in names(study)}
@@ -137,27 +136,27 @@ def overheads(study: Study, variant: Variant, logic: str) -> dict[str, float]:
     return {name: costs.dynamic(samples[name], changed, plain[name]).added for name in names(study)}
 
 
-def leakage(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+def leakage(study: Study, variant: Variant) -> dict[str, Cost]:
     """Figure 2.18: leakage energy, normalized to the baseline; by workload."""
     samples, plain = study[timed(variant)], study[PLAIN]
     return {name: costs.leakage(samples[name], variant, plain[name]) for name in names(study)}
 
 
-def leakage_of_warps(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+def leakage_of_warps(study: Study, variant: Variant) -> dict[str, Cost]:
     """Beside Figure 2.18: as if the registers of the warps that run were the whole register file, so that what no warp
     has is not saved.
     """
     found, left = leakage(study, variant), size(study, variant)
     slower = by_workload(study, variant, lambda sample, plain: ratio(sample.cycles, plain.cycles))
-    return {name: costs.Cost(left[name] * slower[name], found[name].added) for name in found}
+    return {name: Cost(left[name] * slower[name], found[name].added) for name in found}
 
 
-def totals(each: Mapping[str, costs.Cost]) -> dict[str, float]:
+def totals(each: Mapping[str, Cost]) -> dict[str, float]:
     """Normalized costs with what the design adds."""
     return {name: cost.total for name, cost in each.items()}
 
 
-def added(each: Mapping[str, costs.Cost]) -> dict[str, float]:
+def added(each: Mapping[str, Cost]) -> dict[str, float]:
     """Costs of what the design adds, of the baseline."""
     return {name: cost.added for name, cost in each.items()}
 

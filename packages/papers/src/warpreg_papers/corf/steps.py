@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from warpreg.evaluation.runs.timed_design import DesignSample
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.ratios import ratio
 from warpreg.evaluation.studies.study import Study
 from warpreg_papers.corf.designs import BOTH, CORF, MAPPINGS, PLAIN, timed
@@ -57,7 +57,7 @@ def conflicts(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "banks of", "mapping", "conflicts"])
 
 
-def rates(sample: DesignSample) -> dict[str, float]:
+def rates(sample: Sample) -> dict[str, float]:
     """By kind of banks: cycles in which a bank has a read that waits, and accesses of the table that wait for a port,
     of all accesses.
     """

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from warpreg import gpu, timing
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs import load
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.demand import fitting_demand
 from warpreg.evaluation.runs.run import Run
@@ -67,10 +66,7 @@ class Layers:
 
     def chosen(self) -> Chosen:
         """The design with its parameters."""
-        if self.variant is None:
-            return Chosen.of([], {})
-        design = load(self.variant.design)
-        return Chosen(design, design.configure(**dict(self.variant.values)))
+        return Chosen.of((), {}) if self.variant is None else self.variant.chosen()
 
 
 def _layer(launch: Launch, machine: Machine, chosen: Chosen, percent: int) -> Layer:

@@ -79,17 +79,6 @@ def served(design: Design, counted: Counts, baseline: Counts, measured: Elided, 
     return -(fewer_reads + fewer_writes) / spent(baseline)
 
 
-def most_at_half_size(whole: float, half: float, elided: Elided) -> float:
-    """The most that an access of a store may cost at half its size, as a share of its cost at full size, by the paper's
-    normalized energies with ``whole`` and ``half``-size power (section IV-B1) and its shares of elided accesses.
-
-    Reads and writes that are not elided cost what they cost in the baseline.  Whatever the mix of reads and writes, no
-    less than the smaller share of them stays in the main register file; the rest of the energy is the store's.
-    """
-    in_store = whole - (1 - max(elided.reads, elided.writes))
-    return 1 - (whole - half) / in_store
-
-
 def price(structure: Structure, action: Action) -> float:
     """pJ of an access, with its way through the banks."""
     known = technology()

@@ -8,28 +8,48 @@ sampled runs (`warpreg.evaluation.runs.sampling`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from warpreg.evaluation.runs import reuse_ages
 from warpreg.evaluation.runs.reuse_ages import CLASS_CYCLES
 from warpreg.evaluation.runs.scheduled import Variant
-from warpreg.evaluation.runs.timed_sample import Timed
+from warpreg.evaluation.runs.timed_sample import Sampled
 from warpreg.evaluation.studies.study import Measure, Study
+from warpreg.replay import Counts
 
 GTO, TWO_LEVEL = "gtx980", "gtx980-two-level"
 PARTS = ("MRF", "RC", "RSP")
 
 
-def timed(design: Variant, *, aged: Variant) -> Timed:
+@dataclass(frozen=True, slots=True)
+class ReuseAges:
+    """Ages of what is read."""
+
+    file: ClassVar[Path] = Path(reuse_ages.__file__)
+
+
+def ages_of(counts: Counts) -> NDArray[np.int64]:
+    """Reads by level and age class; none if they were not recorded."""
+    events = [number for name, number in counts.events.items() if name.startswith("age_")]
+    by_level: NDArray[np.int64] = np.array(events, np.int64).reshape(-1, reuse_ages.LEVELS, reuse_ages.CLASSES).sum(0)
+    return by_level
+
+
+def timed(design: Variant, *, aged: Variant) -> Sampled:
     """The measure of a design; ages of reads are recorded of the one of Figure 12 only, ``aged``."""
-    return Timed(TWO_LEVEL, design, ages=design == aged)
+    return Sampled(TWO_LEVEL, design, recorder=ReuseAges() if design == aged else None)
 
 
 def measures(designs: Sequence[Variant], aged: Variant) -> Iterator[Measure[object]]:
     """The main register file with both schedulers, and designs with two-level scheduling."""
-    yield Timed(GTO)
-    yield Timed(TWO_LEVEL)
+    yield Sampled(GTO)
+    yield Sampled(TWO_LEVEL)
     for design in designs:
         yield timed(design, aged=aged)
 
@@ -40,8 +60,8 @@ def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
     """
     shares = []
     for name in names:
-        counted = study[timed(design, aged=design)][name].ages
-        if counted is not None and counted.sum():
+        counted = ages_of(study[timed(design, aged=design)][name].counts)
+        if counted.sum():
             shares.append(counted / counted.sum())
     means = np.mean(shares, axis=0) if shares else np.zeros((len(PARTS), 0))
     rows = [
@@ -75,7 +95,7 @@ def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, V
     """
     rows = []
     for name in names:
-        greedy, two_level = study[Timed(GTO)][name], study[Timed(TWO_LEVEL)][name]
+        greedy, two_level = study[Sampled(GTO)][name], study[Sampled(TWO_LEVEL)][name]
         for label, design in designs.items():
             found = study[timed(design, aged=aged)][name]
             rows.append(

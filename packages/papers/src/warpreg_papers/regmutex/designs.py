@@ -16,7 +16,7 @@ from warpreg.evaluation.studies.study import Measure, Study
 from warpreg_papers.regmutex.codes import COMPILED, PRINTED, Code
 from warpreg_papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
 from warpreg_papers.regmutex.live_registers import LiveRegisters
-from warpreg_papers.regmutex.samples import Sample, Sampled
+from warpreg_papers.regmutex.samples import InTable, Placed
 
 WORKLOADS = tuple(TABLE)
 FULL, HALF = "regmutex-gtx480", "regmutex-gtx480-half"
@@ -38,7 +38,7 @@ SWEPT = (2, 4, 6, 8, 10, 12)
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """``code`` and ``demand`` of measures, as in `Sampled`."""
+    """``code`` and ``demand`` of measures, as in `InTable`."""
 
     code: Code
     demand: str
@@ -52,47 +52,47 @@ SERIES: Mapping[Series, str] = {
 }
 
 
-def baseline(group: str, series: Series = TABLE_41) -> Sampled:
+def baseline(group: str, series: Series = TABLE_41) -> InTable:
     """The plain register file, whole, which both groups are compared with."""
-    return Sampled(FULL, None, group, series.code, series.demand)
+    return InTable(FULL, None, group, series.code, series.demand)
 
 
-def plain(group: str, series: Series = TABLE_41) -> Sampled:
+def plain(group: str, series: Series = TABLE_41) -> InTable:
     """The plain register file of a group: whole, or half of it."""
-    return Sampled(MACHINES[group], None, group, series.code, series.demand)
+    return InTable(MACHINES[group], None, group, series.code, series.demand)
 
 
-def under(design: str, group: str, series: Series = TABLE_41) -> Sampled:
+def under(design: str, group: str, series: Series = TABLE_41) -> InTable:
     """A design on the register file of a group."""
-    return Sampled(MACHINES[group], DESIGNS[design], group, series.code, series.demand)
+    return InTable(MACHINES[group], DESIGNS[design], group, series.code, series.demand)
 
 
-def ceiling(group: str) -> Sampled:
+def ceiling(group: str) -> InTable:
     """The plain register file without a limit: the most that sharing registers can gain."""
-    return Sampled(UNLIMITED, None, group, demand=PRINTED)
+    return InTable(UNLIMITED, None, group, demand=PRINTED)
 
 
-def uncontended(group: str) -> Sampled:
+def uncontended(group: str) -> InTable:
     """RegMutex with a section for each warp, which shows how long warps hold one."""
-    return Sampled(UNLIMITED, DESIGNS[REGMUTEX], group, demand=PRINTED)
+    return InTable(UNLIMITED, DESIGNS[REGMUTEX], group, demand=PRINTED)
 
 
-def sized(extended: int) -> Sampled:
+def sized(extended: int) -> InTable:
     """RegMutex with a given size of the extended set, on the whole register file."""
-    return Sampled(FULL, Variant.of("regmutex", extended=extended), demand=PRINTED)
+    return InTable(FULL, Variant.of("regmutex", extended=extended), demand=PRINTED)
 
 
-def measures(group: str, designs: Sequence[str], series: Series = TABLE_41) -> Sequence[Sampled]:
+def measures(group: str, designs: Sequence[str], series: Series = TABLE_41) -> Sequence[InTable]:
     """The measures of some designs on a group, with what they are compared with."""
     compared = dict.fromkeys((baseline(group, series), plain(group, series)))
     return *compared, *(under(design, group, series) for design in designs)
 
 
 LIVENESS = LiveRegisters()
-UNSPLIT = Sampled(FULL, Variant.of("regmutex", split_mapping=False), demand=PRINTED)
+UNSPLIT = InTable(FULL, Variant.of("regmutex", split_mapping=False), demand=PRINTED)
 """RegMutex whose registers are in the banks that the machine gives them."""
-SWEEP: Sequence[Sampled] = (*measures(FULL_GROUP, [REGMUTEX]), *(sized(extended) for extended in SWEPT))
-BESIDE: Sequence[Sampled] = tuple(
+SWEEP: Sequence[InTable] = (*measures(FULL_GROUP, [REGMUTEX]), *(sized(extended) for extended in SWEPT))
+BESIDE: Sequence[InTable] = tuple(
     one
     for group in MACHINES
     for one in (
@@ -116,6 +116,6 @@ MEASURES: Sequence[Measure[object]] = tuple(
 )
 
 
-def samples(study: Study, measure: Sampled) -> dict[str, Sample]:
+def samples(study: Study, measure: InTable) -> dict[str, Placed]:
     """By workload of the measure's group: the sample, without workloads that lack one."""
     return {name: one for name, one in study.found.get(measure, {}).items() if one is not None}

@@ -31,9 +31,9 @@ from warpreg_papers.regmutex.designs import (
     under,
 )
 from warpreg_papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
-from warpreg_papers.regmutex.samples import Sample, Sampled
+from warpreg_papers.regmutex.samples import InTable, Placed
 
-NONE, FULL_SIZE, NO_LIMIT = "plain", "plain, full file", "plain, registers without limit"
+NONE, NO_LIMIT = "plain", "plain, registers without limit"
 REDUCTION, INCREASE = "reduction", "increase"
 Values = dict[str, float]
 Frame = Callable[[Study], pd.DataFrame]
@@ -44,14 +44,14 @@ def mean(study: Study, values: Mapping[str, float]) -> float:
     return fmean(values.values(), study.weights_of(values))
 
 
-def increases(study: Study, measure: Sampled) -> Values:
+def increases(study: Study, measure: InTable) -> Values:
     """By workload: cycles more than with the plain register file of full size, of these; negative if fewer."""
     base = samples(study, baseline(measure.group, Series(measure.code, measure.demand)))
     found = samples(study, measure)
     return {name: one.cycles / base[name].cycles - 1 for name, one in found.items() if name in base}
 
 
-def reductions(study: Study, measure: Sampled) -> Values:
+def reductions(study: Study, measure: InTable) -> Values:
     """By workload: cycles fewer than with the plain register file of full size, of these."""
     return {name: -one for name, one in increases(study, measure).items()}
 
@@ -140,7 +140,7 @@ def held_shares(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "share", "what"])
 
 
-def _measures(group: str, designs: Iterable[str], series: Series) -> dict[str, Sampled]:
+def _measures(group: str, designs: Iterable[str], series: Series) -> dict[str, InTable]:
     special = {NONE: plain(group, series), NO_LIMIT: ceiling(group)}
     return {one: special[one] if one in special else under(one, group, series) for one in designs}
 
@@ -165,7 +165,7 @@ def figure_46(study: Study) -> pd.DataFrame:
         f"{REGMUTEX}, its own mapping": under(REGMUTEX, FULL_GROUP),
     }
     rows = [
-        {"workload": name, "design": design, "conflicts": one.conflicts / one.warp_instructions}
+        {"workload": name, "design": design, "conflicts": one.bank_conflicts / one.warp_instructions}
         for design, measure in measures.items()
         for name, one in samples(study, measure).items()
     ]
@@ -241,6 +241,6 @@ def achieved(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "design", "occupancy", "group"])
 
 
-def sample_of(study: Study, measure: Sampled, name: str) -> Sample | None:
+def sample_of(study: Study, measure: InTable, name: str) -> Placed | None:
     """The sample of a workload, if there is one."""
     return samples(study, measure).get(name)

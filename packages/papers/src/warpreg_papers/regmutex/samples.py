@@ -7,18 +7,17 @@ warp-instructions; all designs run the same thread blocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from warpreg import gpu, timing
 from warpreg.counting.capacity import capacity_of
-from warpreg.designs import load
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Residency, room
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.run import Run
+from warpreg.evaluation.runs.sampling import Piece, timed
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.gpu import Machine
 from warpreg.simt import Launch
 from warpreg_papers.regmutex.codes import PRINTED, Code, with_code
@@ -33,34 +32,24 @@ HELD = "sections held"
 """The resource of RegMutex."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The sample on one SM.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Placed(Sample):
+    """The sample on one SM, and what fits there."""
 
-    ``registers`` and ``spilled`` bytes of a thread; ``base`` registers that a warp owns, and at least ``pool`` that all
-    of the SM share; ``warps`` that fit, a share ``occupancy`` of the slots, for ``limiter``; ``achieved`` in the mean.
-    ``added``: of the warp-instructions, those that the design adds; ``held``: sections held, in the mean;
-    ``bandwidth``: use of the busiest part of the memory system; ``conflicts``: reads that their bank did not grant at
-    once.  ``blocks`` were timed.
-    """
-
-    cycles: int
-    warp_instructions: int
-    blocks: int
     registers: int
+    """Of a thread."""
     spilled: int
+    """Bytes of a thread."""
     base: int
+    """Registers that a warp owns."""
     pool: int
+    """The least number of registers that the SM shares, the size of a section."""
     free: int
+    """Registers of the SM that no warp owns."""
     warps: int
+    """Warps that fit."""
     occupancy: float
-    limiter: str
-    achieved: float
-    added: int
-    held: float
-    bandwidth: float
-    conflicts: int
-    events: Mapping[str, int]
+    """These, of the warp slots."""
 
     @property
     def sections(self) -> int:
@@ -68,29 +57,34 @@ class Sample:
         return min(self.free // self.pool, self.warps) if self.pool else 0
 
     @property
+    def held(self) -> float:
+        """Sections held, in the mean."""
+        return self.resources.get(HELD, 0) / max(1, self.cycles)
+
+    @property
     def at_once(self) -> float | None:
         """Acquires that succeeded at once, of all; None without acquires."""
-        acquires = self.events.get("acquires", 0)
-        return self.events["acquires at once"] / acquires if acquires else None
+        acquires = self.counts.events.get("acquires", 0)
+        return self.counts.events["acquires at once"] / acquires if acquires else None
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """The measure; without a variant, the plain register file.
-
-    ``group``: the kernels that it measures, None for others.  ``code``: with the printed number of registers, or as
-    compiled.  ``demand``: the registers that occupancy depends on, those of the code, or the printed ones, with which a
-    design also takes the printed extended set (Table 4.1), unless its variant sets one.  Code that needs more than the
-    printed number keeps its own.
-    """
+class InTable:
+    """The measure of a kernel of Table 4.1."""
 
     machine: str
     variant: Variant | None = None
+    """The design; None for the plain register file."""
     group: str = FULL_GROUP
+    """The kernels that it measures; None is found for others."""
     code: Code = PRINTED
+    """With the printed number of registers, or as compiled."""
     demand: str = "code"
+    """The registers that occupancy depends on: those of the code, or the printed ones, with which a design also takes
+    the printed extended set (Table 4.1), unless its variant sets one.  Code that needs more keeps its own number.
+    """
 
-    def __call__(self, run: Run) -> Sample | None:
+    def __call__(self, run: Run) -> Placed | None:
         if run.name not in GROUPS[self.group]:
             return None
         own, entry = with_code(run, self.code), TABLE[run.name]
@@ -102,11 +96,8 @@ class Sampled:
         launch = enough(launches, needed)
         window = timing.Window(max(needed, _for_instructions(launches)))
         place = capacity_of(launch, machine, chosen, registers)
-        found = timing.simulate([launch], machine, sms=1, window=window, registers=registers, designs=chosen)
-        return Sample(
-            cycles=found.cycles,
-            warp_instructions=found.warp_instructions,
-            blocks=min(window.count, math.prod(launch.grid)),
+        return Placed.of(
+            timed([Piece(launch, window, 1, registers)], machine, designs=chosen),
             registers=kernel.register_demand,
             spilled=kernel.local_bytes,
             base=place.residency.registers,
@@ -114,24 +105,14 @@ class Sampled:
             free=place.pool,
             warps=place.warps,
             occupancy=place.occupancy,
-            limiter=place.limiter,
-            achieved=found.occupancy,
-            added=found.counts.added_warp_instructions,
-            held=found.resources.get(HELD, 0) / max(1, found.cycles),
-            bandwidth=max(found.bandwidth_use.values(), default=0.0),
-            conflicts=found.bank_conflicts,
-            events=found.counts.events,
         )
 
     def chosen(self, entry: Entry) -> Chosen:
         """The design with its parameters for a kernel of the table."""
         if self.variant is None:
             return Chosen.of((), {})
-        design = load(self.variant.design)
-        values: dict[str, Any] = dict(self.variant.values)
-        if self.demand == PRINTED and self.variant.design in DIVIDED:
-            values.setdefault("extended", entry.extended)
-        return Chosen(design, design.configure(**values))
+        is_printed = self.demand == PRINTED and self.variant.design in DIVIDED
+        return self.variant.chosen(**({"extended": entry.extended} if is_printed else {}))
 
 
 def blocks_of(launch: Launch | Repeated, machine: Machine) -> int:

@@ -180,11 +180,6 @@ def figure_9_10(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cache_sensitivity(study: Study) -> float:
-    """IPC gain of perfect caches over none (section 4: below 10%)."""
-    return _ipc(study, Ipc(perfect_cache=True)) / _ipc(study, Ipc()) - 1
-
-
 def tag_check(study: Study) -> pd.DataFrame:
     """IPC with eight active warps, without the cache and with it: the stage that checks its tags (section 3.1)."""
     rows = [

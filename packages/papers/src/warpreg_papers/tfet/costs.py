@@ -6,24 +6,24 @@ import math
 from dataclasses import dataclass
 
 from warpreg import energy, gpu
-from warpreg.designs import load
 from warpreg.energy import Technology
-from warpreg.evaluation.runs.hardware import Use, parts
-from warpreg.evaluation.runs.parts import Part
+from warpreg.evaluation.measures.cost import parts_of
+from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg_papers.tfet.designs import CMOS_RA, GATED, MACHINE, MEM_RA, TECHNOLOGY
-from warpreg_papers.tfet.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Energies, in pJ or of the baseline.  ``dynamic`` and ``leakage`` are with what the design adds, ``added`` is that
-    alone.
-    """
+    """Energies, in pJ or of the baseline."""
 
     dynamic: float
+    """With what the design adds."""
     leakage: float
+    """With what the design adds."""
     added: float
+    """Both of what the design adds alone."""
 
     @property
     def total(self) -> float:
@@ -36,9 +36,10 @@ class Cost:
 
 
 def spent(sample: Sample, variant: Variant, technology: Technology | None = None) -> Cost:
-    """pJ of a sample under a design, by default in the technology of the study."""
+    """pJ of a sample under a design, on all SMs over all cycles; by default in the technology of the study."""
     tech = energy.load(TECHNOLOGY) if technology is None else technology
-    every = _parts(variant, sample.use, tech)
+    use = Use(sample.counts.events, sample.cycles, sample.sms, sample.resources)
+    every = parts_of(variant, use, gpu.load(MACHINE), tech)
     added = [part for part in every if not part.is_level]
     leakage = math.fsum(part.leakage_pj or 0.0 for part in every)
     tables = math.fsum(part.dynamic_pj or 0.0 for part in added)
@@ -56,16 +57,11 @@ def normalized(sample: Sample, variant: Variant, plain: Sample, technology: Tech
 
 def added_area() -> dict[str, float]:
     """Area that a design adds, of the register file: of CMOS_RA the renaming stage, of MEM_RA all (section 3.3)."""
-    technology = energy.load(TECHNOLOGY)
+    machine, technology = gpu.load(MACHINE), energy.load(TECHNOLOGY)
     file = technology.arrays.cost(technology.levels["MRF"].spec(512)).area_um2 / 1e6
     found = {"renaming": CMOS_RA, "total": MEM_RA}
     return {
-        label: math.fsum(part.area_mm2 for part in _parts(one, Use({}), technology) if not part.is_level) / file
+        label: math.fsum(part.area_mm2 for part in added if not part.is_level) / file
         for label, one in found.items()
+        for added in [parts_of(one, Use({}), machine, technology)]
     }
-
-
-def _parts(variant: Variant, use: Use, technology: Technology) -> tuple[Part, ...]:
-    design = load(variant.design)
-    parameters = design.configure(**dict(variant.values))
-    return parts(design, parameters, use, gpu.load(MACHINE), technology)

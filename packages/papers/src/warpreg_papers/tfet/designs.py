@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sampled
 from warpreg.evaluation.studies.study import Measure
-from warpreg_papers.tfet.samples import Timed
+from warpreg_papers.tfet.samples import LongestLaunches
 
 BENCHMARKS: Mapping[str, str] = {
     "BFS": "bfs", "BP": "backprop", "MT": "transpose", "NE": "nn", "NW": "nw", "CP": "cp", "LPS": "lps",
@@ -75,9 +76,9 @@ def sampled(period: int = 1024, scope: str = "SM") -> Variant:
     return MEM_RA if (period, scope) == (1024, "SM") else Variant.of("mem-ra", period=period, scope=scope)
 
 
-def timed(variant: Variant) -> Timed:
+def timed(variant: Variant) -> Sampled:
     """The measure of a design."""
-    return Timed(MACHINE, variant)
+    return Sampled(MACHINE, variant, LongestLaunches())
 
 
 BASELINE = timed(GATED)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from warpreg.energy import Technology
 from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.timed_sample import Sample
 from warpreg.evaluation.studies.ratios import ratio
 from warpreg.evaluation.studies.study import Study
 from warpreg_papers.tfet import band
@@ -25,9 +26,10 @@ from warpreg_papers.tfet.designs import (
     SIZES,
     timed,
 )
-from warpreg_papers.tfet.samples import Sample
 
 Values = Mapping[str, float]
+OFF_CHIP = ("memory", "memory queue")
+"""Causes of the stall account: a warp waits for data from memory, or for a memory system that accepts nothing."""
 
 
 def names(study: Study, variant: Variant) -> list[str]:
@@ -65,7 +67,11 @@ def totals(costs: Mapping[str, Cost]) -> dict[str, float]:
 
 def stalls(study: Study) -> dict[str, float]:
     """Figure 4: share of the time of a warp in which it waits for off-chip accesses, under the baseline."""
-    return {name: ratio(one.stalled, one.resident) for name, one in study[BASELINE].items()}
+    return {name: ratio(_off_chip(one), one.warp_cycles) for name, one in study[BASELINE].items()}
+
+
+def _off_chip(sample: Sample) -> int:
+    return sum(sample.stalls.get(cause, 0) for cause in OFF_CHIP)
 
 
 def saved(study: Study, variant: Variant, part: Callable[[Cost], float]) -> dict[str, float]:

@@ -14,73 +14,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg import gpu, simt, timing
-from warpreg.designs import load
-from warpreg.designs.loading.chosen import Chosen
+from warpreg import simt, timing
 from warpreg.evaluation.runs.demand import fitting_demand
-from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
-from warpreg.evaluation.runs.sampling import INSTRUCTIONS_ON_ALL, window_on_all
-from warpreg.evaluation.runs.scheduled import Variant
+from warpreg.evaluation.runs.sampling import INSTRUCTIONS_ON_ALL, Piece, window_on_all
 from warpreg.gpu import Machine
-from warpreg.replay import Counts
 from warpreg.simt import Launch
 
 ENOUGH = simt.Record(path=True, addresses=True)
-OFF_CHIP = ("memory", "memory queue")
-"""Causes of the stall account: a warp waits for data from memory, or for a memory system that accepts nothing."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """The sample on all SMs: ``cycles`` of each; ``counts`` and ``resources`` of all, the latter summed over cycles;
-    ``stalled`` and ``resident``: cycles of warps that waited for memory, and of all warps.
-    """
-
-    cycles: int
-    sms: int
-    warp_instructions: int
-    counts: Counts
-    resources: Mapping[str, int]
-    stalled: int
-    resident: int
-
-    @property
-    def use(self) -> Use:
-        """What the sample used, for prices."""
-        return Use(self.counts.events, self.cycles, self.sms, self.resources)
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """The measure of a design."""
+class LongestLaunches:
+    """The longest launches of each kernel on all SMs."""
 
-    machine: str
-    variant: Variant
-
-    def __call__(self, run: Run) -> Sample:
-        machine = gpu.load(self.machine)
-        design = load(self.variant.design)
-        chosen = Chosen(design, design.configure(**dict(self.variant.values)))
-        found = timing.joined(
-            [
-                timing.simulate([launch], machine, designs=chosen, window=window)
-                for launch, window in sample(fitting(run, machine), machine)
-            ]
-        )
-        stalls = found.stall_account
-        return Sample(
-            cycles=found.cycles,
-            sms=machine.chip.sms,
-            warp_instructions=found.warp_instructions,
-            counts=found.counts,
-            resources=found.resources,
-            stalled=sum(stalls.get(cause, 0) for cause in OFF_CHIP),
-            resident=sum(count for cause, count in stalls.items() if cause != "empty"),
-        )
+    def pieces(self, run: Run, machine: Machine) -> Iterator[Piece]:
+        for launch, window in sample(fitting(run, machine), machine):
+            yield Piece(launch, window)
 
 
 def sample(run: Run, machine: Machine) -> Iterator[tuple[Launch, timing.Window]]:

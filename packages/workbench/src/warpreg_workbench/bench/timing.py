@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from warpreg import simt
+from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean
@@ -34,7 +35,6 @@ from warpreg_workbench.bench.processes import python
 from warpreg_workbench.bench.spine import WORKLOADS
 from warpreg_workbench.bench.timing_shares import chase_ns, memory_share, threads_speedup
 from warpreg_workbench.bench.trace import traces
-from warpreg_workbench.contention.machines import with_cached_memory
 
 MACHINES = ("gebhart", "gtx480", "titanx", "v100")
 REPEATS = 2

@@ -24,7 +24,7 @@ from warpreg.gpu import Machine
 from warpreg.simt.launch.launch import Launch
 from warpreg.timing import Window, simulate
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.clocked import clocked, cycles_of_no_calls, processor_cycles
+from warpreg.timing.memory.clocked import cycles_of_no_calls, processor_cycles
 from warpreg.timing.memory.columns import scalars
 
 LINES, LINE_WORDS = 1 << 14, 8
@@ -63,7 +63,7 @@ def memory_share(run: Run, machine: Machine, instructions: int) -> float:
     chosen, registers = Chosen.of((), {}), demand_on(launch, machine)
     shares: list[float] = []
     for _ in range(1 + REPEATS):
-        found = timed(launch, machine, chosen, registers, window=window, threads=1, around=clocked)
+        found = timed(launch, machine, chosen, registers, window=window, threads=1, clocked=True)
         system = found.outside.system
         spent, calls = int(system.scalars[scalars.SPENT]), int(system.scalars[scalars.CALLS])
         clock = compiled(cycles_of_no_calls, (system, CALLS))

@@ -82,12 +82,17 @@ class Compared:
     kernel: str
     target: str
     verified: bool
+    """The outputs of our code are right."""
     ours: OurCode
     theirs: MachineCode
     ours_rolled: OurCode
+    """Ours without unrolling."""
     rolled: MachineCode
+    """Theirs without unrolling."""
     loops: tuple[LoopCopies, ...] = ()
+    """Copies of loops, ours and theirs."""
     evidence: Evidence | None = None
+    """Counts that explain a difference, if asked."""
 
     @property
     def ratios(self) -> dict[str, float]:

@@ -12,7 +12,6 @@ from warpreg_workbench.compiler.vendor_compiler import MachineCode
 
 THEIR_MEMORY = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|ATOM\w*|RED)(\.|$)")
 THEIR_BRANCHES = frozenset({"BRA", "BRX"})
-OUR_MEMORY = frozenset({"ld", "st", "atom", "red"})
 UNIFORM_BASE = re.compile(r"\[R\d+[^\]]*\+\s*UR\d+")
 APPROXIMATE = frozenset({"div", "rcp", "sqrt", "rsqrt", "ex2", "lg2"})
 UPPER_HALF = re.compile(r"U?SHF\..*HI|.*\.E?X(\.|$)")
@@ -34,35 +33,43 @@ OUTLIER = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Static counts.  Ours and theirs: memory instructions, those of 128 bits, branches, moves (including constants
-    and uniform values), and accesses whose address adds a uniform register to another one.  Theirs: instructions with
-    and without unrolling, instructions and calls of linked subroutines, instructions for upper halves of 64-bit
-    integers, and reconvergence instructions.  Ours: calls of device functions in PTX, which we inline, and approximate
-    functions that preserve subnormals."""
+    """Static counts of a kernel; pairs are ours and theirs."""
 
     memory: tuple[int, int]
+    """Memory instructions."""
     wide: tuple[int, int]
+    """Those of 128 bits."""
     branches: tuple[int, int]
+    """Branches."""
     unrolled: tuple[int, int]
+    """Theirs, with and without unrolling."""
     moves: tuple[int, int] = (0, 0)
+    """Moves, including constants and uniform values."""
     uniform_bases: tuple[int, int] = (0, 0)
+    """Accesses whose address adds a uniform register to another one."""
     subroutines: int = 0
+    """Theirs: instructions of linked subroutines."""
     subroutine_calls: int = 0
+    """Theirs: calls of linked subroutines."""
     upper_halves: int = 0
+    """Theirs: instructions for upper halves of 64-bit integers."""
     meeting: int = 0
+    """Theirs: reconvergence instructions."""
     calls: int = 0
+    """Ours: calls of device functions in PTX, which we inline."""
     approximations: int = 0
+    """Ours: approximate functions that preserve subnormals."""
 
     @staticmethod
     def of(kernel: Kernel, machine: MachineCode, rolled: MachineCode) -> Evidence:
         """The counts of one kernel."""
-        ours = [i for i in kernel.instructions() if i.opcode in OUR_MEMORY and "param" not in i.modifiers]
+        ours = [i for i in kernel.instructions() if i.traits.accesses_elements and "param" not in i.modifiers]
         theirs = [line for line in machine.code if THEIR_MEMORY.match(line.opcode)]
         return Evidence(
             memory=(len(ours), len(theirs)),
             wide=(sum(map(_is_wide, ours)), sum("128" in line.opcode.split(".") for line in theirs)),
             branches=(
-                sum(i.opcode in ("bra", "brx") for i in kernel.instructions()),
+                sum(i.traits.is_branch for i in kernel.instructions()),
                 sum(line.opcode.split(".")[0] in THEIR_BRANCHES for line in machine.code),
             ),
             unrolled=(machine.instructions, rolled.instructions),
@@ -153,7 +160,7 @@ def _adds_uniform(instruction: Instruction) -> bool:
 
 def _calls(kernel: Kernel) -> int:
     functions = [f for f in kernel.module.functions if f.name == kernel.name]
-    return sum(i.opcode == "call" for f in functions for i in f.instructions())
+    return sum(i.traits.is_call for f in functions for i in f.instructions())
 
 
 def _is_approximate(instruction: Instruction) -> bool:

@@ -24,13 +24,7 @@ UNITS = tuple(unit.value for unit in Unit)
 
 @dataclass(frozen=True, slots=True)
 class Characteristics:
-    """One row of the table of workloads.
-
-    ``mix`` are shares of warp-instructions by unit. ``registers`` is the largest demand of a kernel, ours and, if
-    recorded, that of ``ptxas``. ``simd_efficiency`` is active lanes over 32 times the warp-instructions;
-    ``global_share`` the share of warp-instructions that access global memory. ``reads_per_value`` and ``read_once``
-    (share of the values) count warp-registers.
-    """
+    """One row of the table of workloads."""
 
     workload: str
     size: str
@@ -39,14 +33,22 @@ class Characteristics:
     threads: int
     warp_instructions: int
     mix: dict[str, float]
+    """Shares of warp-instructions by unit."""
     registers: int
+    """The largest demand of a kernel, ours."""
     registers_sm_75: int | None
+    """That of ``ptxas``, if recorded."""
     registers_sm_80: int | None
+    """That of ``ptxas``, if recorded."""
     shared_bytes: int
     simd_efficiency: float
+    """Active lanes over 32 times the warp-instructions."""
     global_share: float
+    """Share of warp-instructions that access global memory."""
     reads_per_value: float
+    """In warp-registers."""
     read_once: float
+    """Share of the values, in warp-registers."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from warpreg.ir.instruction import Instruction
 from warpreg.workloads import Workload
 from warpreg.workloads.originals import Original, kernels_of
 from warpreg.workloads.vendor import most_registers
-
-ALIKE = 1.5
-"""Registers and size within this factor count as similar."""
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "shared memory": ("shared", "dynshared"),
@@ -38,11 +35,6 @@ class Likeness:
     lacking: tuple[str, ...]
     added: tuple[str, ...]
 
-    @property
-    def is_alike(self) -> bool:
-        """Whether registers are within `ALIKE` and no feature is lacking; the number of instructions does not count."""
-        return _factor(self.registers) <= ALIKE and not self.lacking
-
 
 def likeness(workload: Workload) -> Likeness | None:
     """The comparison, or None if the namesake's compiled kernels are not available."""
@@ -61,23 +53,18 @@ def likeness(workload: Workload) -> Likeness | None:
     )
 
 
-def _factor(pair: tuple[int, int]) -> float:
-    """The larger over the smaller."""
-    return max(pair) / max(1, min(pair))
-
-
 def _most(kernels: Iterable[Original], column: str) -> int:
     return max(kernel.facts[column] for kernel in kernels)
 
 
 def _features(code: Iterable[Instruction]) -> set[str]:
-    words = {word for instruction in code for word in (instruction.opcode, *instruction.modifiers)}
-    signs = {
-        "shared memory": {"shared"},
-        "constant memory": {"const"},
-        "textures": {"tex"},
-        "atomics": {"atom", "red"},
-        "barriers": {"bar", "barrier"},
-        "f64": {"f64"},
+    signs: dict[str, Callable[[Instruction], bool]] = {
+        "shared memory": lambda i: "shared" in i.modifiers,
+        "constant memory": lambda i: "const" in i.modifiers,
+        "textures": lambda i: i.traits.fetches_channels,
+        "atomics": lambda i: i.traits.is_atomic,
+        "barriers": lambda i: i.traits.is_barrier,
+        "f64": lambda i: "f64" in i.modifiers,
     }
-    return {feature for feature, found in signs.items() if words & found}
+    code = tuple(code)
+    return {feature for feature, has in signs.items() if any(map(has, code))}

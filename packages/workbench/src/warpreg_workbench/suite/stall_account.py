@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import click
 
 from warpreg import gpu, workloads
+from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.studies.study import Study, study
 from warpreg.timing import CAUSES, TimingResult, Window, joined, simulate
-from warpreg_workbench.contention.machines import with_cached_memory
 
 MACHINES = ("gebhart", "corf-fermi", "gtx480", "gtx980", "titanx", "larf-gp102", "v100", "rtx3070")
 MOST_INSTRUCTIONS = 500_000

@@ -38,11 +38,6 @@ def alignment_instructions(registers: int) -> int:
     return -(-registers * ALIGNMENT_BITS // PAYLOAD_BITS)
 
 
-def code_growth(instructions: int, added: int) -> float:
-    """The added share of a kernel's static code (thesis §2.8, Figure 2.19); all instructions have the same size."""
-    return added / instructions
-
-
 def with_metadata(kernel: Kernel, count: int) -> Kernel:
     """The kernel with so many metadata instructions at its start; the kernel itself if there are none."""
     if count == 0:

@@ -45,12 +45,6 @@ def best_alignments(graph: Graph, limit_s: float = LIMIT_S) -> BestAlignments:
     return BestAlignments(sides, cut_weight(graph, sides), bound, proven)
 
 
-def alignment_gap(graph: Graph, limit_s: float = LIMIT_S) -> float:
-    """Weight that the heuristic loses, as a fraction of the optimum (or of its upper bound)."""
-    best = best_alignments(graph, limit_s)
-    return 1 - cut_weight(graph, alignments(graph)) / best.bound if best.bound else 0.0
-
-
 def _best_of_part(graph: Graph, limit_s: float) -> BestAlignments:
     deadline = time.monotonic() + limit_s
     edges = sorted(graph)

@@ -14,6 +14,7 @@ from warpreg.analysis.accesses import bit_set
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.last_reads import waiting_lanes
 from warpreg.analysis.liveness import liveness
+from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
 
 
@@ -34,3 +35,8 @@ def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
             written = (r for r in instructions[pc].defined if r.words)
             flags += [kept >> cell & 1 for register in written for cell in live.accesses.cells.of(register)]
     return np.array(flags, np.uint8)
+
+
+def compile(program: Program, parameters: object, kernel: Kernel) -> Program:
+    """Fill the hint column of writes that may leave old bytes."""
+    return program._replace(result_partial=partial_flags(kernel))

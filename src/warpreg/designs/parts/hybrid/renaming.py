@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import Program, parameter
-from warpreg.designs.parts.hints.partial_results import partial_flags
 from warpreg.designs.parts.hybrid.parts import cycles_parameter, vectors_parameter
 from warpreg.designs.parts.hybrid.prediction import SCOPES
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
-from warpreg.ir.kernel import Kernel
 
 
 @dataclass(frozen=True)
@@ -77,11 +75,6 @@ class Predicting(Renaming):
         source="assumed: latencies are sampled periodically (§3.2), period unknown",
     )
     scope: str = parameter("SM", choices=SCOPES, source="assumed: §3.2 does not say whose latency is sampled")
-
-
-def compile(program: Program, parameters: Renaming, kernel: Kernel) -> Program:
-    """Which writes may leave old lanes."""
-    return program._replace(result_partial=partial_flags(kernel))
 
 
 def hints(program: Program, parameters: Renaming, analysis: Analysis) -> RenamingHints:

@@ -16,24 +16,28 @@ from warpreg.designs.parts.hybrid.vectors import UNLIMITED, empty_lists
 
 
 class State(NamedTuple):
-    """The arrays that `columns`, `vectors` and `prediction` explain, and these fields.
-
-    ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
-    ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
-    to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
-    stage and in it.  Vectors go round the ``banks``.
-    """
+    """The arrays that `columns`, `vectors` and `prediction` explain, and these fields."""
 
     enabled: bool
+    """Else this is the plain register file."""
     predicts: bool
+    """Warps that will stall get TFET vectors."""
     frees: bool
+    """Registers are released when they are dead, else when they are written again."""
     cycles: int
+    """Of an access to a TFET vector."""
     stage: int
+    """Cycles of the renaming stage between a control instruction and the next one."""
     refill: int
+    """Cycles from a control instruction to the next one without that stage."""
     banks: int
+    """Vectors go round these."""
     vectors: int
+    """Vectors of an SM."""
     cmos: int
+    """CMOS vectors."""
     tfet: int
+    """TFET vectors."""
     gating: int
     threshold: int
     shift: int

@@ -14,6 +14,7 @@ from warpreg.designs.interface import Program
 from warpreg.designs.parts.renaming.hints import renaming_hints
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import traits_of
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
 from warpreg.simt.memory.instructions import elements
@@ -25,7 +26,6 @@ NO_ORDER, FENCE, SYNCHRONISES = range(3)
 """An instruction orders nothing; memory before it and after it; what follows, after the value that it has read."""
 _PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param", "const", "constant"})
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "mmio", "cv", "STRONG"})
-_FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
 class LoadHints(NamedTuple):
@@ -83,7 +83,7 @@ def shared_words(instruction: Instruction, results: int) -> int:
         row = sass.find(instruction.opcode)
         loads, size = row.action == "load" and row.space in ("", "global", "generic"), record_unit(instruction)
     else:
-        if instruction.opcode not in ("ld", "ldu"):
+        if not instruction.traits.loads:
             return 0
         loads, size = True, _bytes(instruction)
     if not loads or not _PRIVATE.isdisjoint(instruction.modifiers) or order_of(instruction) != NO_ORDER:
@@ -97,12 +97,12 @@ def stored_bytes(instruction: Instruction) -> int:
         row = sass.find(instruction.opcode)
         changes = row.action in ("store", "reduction", "atomic") and row.space not in ("shared", "local")
         return record_unit(instruction) if changes else 0
-    if not _PRIVATE.isdisjoint(instruction.modifiers):
+    traits = instruction.traits
+    if not _PRIVATE.isdisjoint((*instruction.modifiers, traits.space)):
         return 0
-    if instruction.opcode in ("st", "atom", "red"):
+    if traits.stores:
         return _bytes(instruction)
-    matrix = instruction.opcode == "wmma" and "store" in instruction.modifiers
-    return EVERYTHING if matrix or instruction.opcode in ("sust", "sured") else 0
+    return EVERYTHING if traits.writes_memory else 0
 
 
 def order_of(instruction: Instruction) -> int:
@@ -113,12 +113,13 @@ def order_of(instruction: Instruction) -> int:
 @functools.lru_cache(maxsize=4096)
 def _order_of(opcode: str, of_opcode: tuple[str, ...]) -> int:
     modifiers = frozenset(part for modifier in of_opcode for part in modifier.split("."))
-    if opcode in _FENCES:
+    traits = traits_of(opcode, of_opcode)
+    if traits.is_fence:
         return NO_ORDER if modifiers & {"cta", "CTA"} else FENCE
-    if opcode == "cp" and "bulk" in modifiers:
+    if "bulk" in modifiers:
         return FENCE
-    atomic = opcode in ("atom", "ATOM", "ATOMG")
-    loads = opcode == "ld" or sass.find(opcode).action == "load"
+    atomic = traits.returns_old and traits.space != "shared"
+    loads = traits.loads or sass.find(opcode).action == "load"
     if not _PRIVATE.isdisjoint(modifiers):
         return NO_ORDER
     return SYNCHRONISES if atomic or (loads and not _STRONG.isdisjoint(modifiers)) else NO_ORDER

@@ -27,25 +27,26 @@ AFTER_FENCE, UNDER_WAY = 1, 2
 
 
 class State(NamedTuple):
-    """The fields of `address_table`, `merging`, `registers`, `waiting` and `shadow`, and these.
-
-    ``enabled``: else this is the plain register file.  ``partial``: two registers may be merged.  ``enters_merged``: a
-    merged register gets an entry.  ``hides_pending``: an entry whose data are under way is not found;
-    ``joins_pending``: a load waits for them, else it does not.  ``banks``; ``merge_cycles`` that the slot takes.  Per
-    warp ``fenced``, what orders its accesses.  Per SM ``parts`` [word, part, column], the registers that answer a load
-    (NONE).
-    """
+    """The fields of `address_table`, `merging`, `registers`, `waiting` and `shadow`, and these."""
 
     enabled: bool
+    """Else this is the plain register file."""
     partial: bool
+    """Two registers may be merged."""
     enters_merged: bool
+    """A merged register gets an entry."""
     hides_pending: bool
+    """An entry whose data are under way is not found."""
     joins_pending: bool
+    """A load waits for such data, else it does not."""
     banks: int
+    """Banks of the register file."""
     entries: int
     merge_cycles: int
+    """Cycles that the collector slot of a merge takes."""
     versioned: bool
     fenced: NDArray[np.int64]
+    """By warp, what orders its accesses."""
     registers: NDArray[np.int32]
     physical: NDArray[np.int64]
     own: NDArray[np.int64]
@@ -54,6 +55,7 @@ class State(NamedTuple):
     addresses: NDArray[np.int64]
     near: NDArray[np.int64]
     parts: NDArray[np.int64]
+    """By SM [word, part, column]: the registers that answer a load (NONE)."""
     links: NDArray[np.int64]
     waits: NDArray[np.int64]
     words: NDArray[np.int64]

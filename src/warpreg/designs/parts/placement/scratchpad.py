@@ -40,23 +40,28 @@ RULES: dict[str, Callable[..., StrandRules]] = {"rc-rsp": FirstDependenceRules, 
 
 @dataclass(frozen=True)
 class ScratchpadOptions:
-    """``cost`` of the scratchpad and of the ``backing`` store.  ``tail_only``: ranges lose accesses from the tail only,
-    and lost accesses form no new candidate, as in MICRO 2011; ``several_writes``: a range may have more than one write;
-    ``live_out`` results and ``operands``, which use the backing store too, are allowed.  ``level`` of the scratchpad in
-    the design.  ``allocator``: whose choice among the candidates, that of MICRO 2011 by `Allocator`; ``brief_last``
-    puts ranges whose accesses follow each other directly behind all others."""
+    """What a scratchpad may hold, and how its contents are chosen."""
 
     cost: LevelCost
+    """Of the scratchpad."""
     backing: LevelCost
+    """Cost of the backing store."""
     rules: StrandRules
     entries: int
     tail_only: bool = False
+    """Ranges lose accesses from the tail only, and lost accesses form no new candidate, as in MICRO 2011."""
     several_writes: bool = True
+    """A range may have more than one write."""
     live_out: bool = True
+    """Results that use the backing store too are allowed."""
     operands: bool = True
+    """Operands that use the backing store too are allowed."""
     level: int = RSP_LEVEL
+    """Of the scratchpad in the design."""
     allocator: str = "rc-rsp"
+    """Whose choice among the candidates; that of MICRO 2011 by `Allocator`."""
     brief_last: bool = False
+    """Puts ranges whose accesses follow each other directly behind all others."""
 
 
 def check_in_time(design: str, room: Room | None, *, flush_at_barriers: bool) -> None:

@@ -39,21 +39,27 @@ ANY = Choices()
 
 @dataclass(frozen=True, slots=True)
 class UpperLevels:
-    """The levels above the MRF: ``entries`` of ``level`` at ``cost``, and the banks of an LRF.  ``mrf`` is the cost of
-    the backing store.  Without ``live_out`` no value may be in both, without ``several_writes`` a result has one write.
-    ``frequency`` is the number of executions of an instruction per execution of its strand, by pc (default 1)."""
+    """The levels above the MRF."""
 
     level: int
+    """The one with entries."""
     entries: int
+    """Of this level."""
     cost: LevelCost
+    """Of this level."""
     mrf: LevelCost
+    """Cost of the backing store."""
     operands: bool = True
     live_out: bool = True
+    """Off: no value may be in both."""
     several_writes: bool = True
+    """Off: a result has one write."""
     lrf: Lrf = "none"
+    """The banks of an LRF."""
     lrf_level: int = 2
     lrf_cost: LevelCost | None = None
     frequency: Mapping[int, float] = field(default_factory=dict)
+    """Executions of an instruction per execution of its strand, by pc; by default 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,23 +19,28 @@ WORD = 32
 
 
 class RenamingHints(NamedTuple):
-    """By pc, ``multiple`` (the instruction reads different registers) and ``entered`` (1 + the block that begins there,
-    if registers die on the way to it, else 0).  By source operand, ``first``: the instruction names the register for
-    the first time.  By block, ``released``: the registers that die on the way to it, as bits of words.  By result,
-    ``dead`` (nothing reads it), ``guarded`` (a guard may leave lanes out), ``buddy`` (the other register of its pair,
-    else NO_BUDDY) and ``side`` (its alignment); ``read_buddy`` and ``read_side`` are these of source operands.
-    """
+    """Where registers are dead, and what belongs together."""
 
     multiple: NDArray[np.uint8]
+    """By pc: the instruction reads different registers."""
     first: NDArray[np.uint8]
+    """By source: the instruction names the register for the first time."""
     entered: NDArray[np.int32]
+    """By pc: 1 + the block that begins there, if registers die on the way to it, else 0."""
     released: NDArray[np.int64]
+    """By block: the registers that die on the way to it, as bits of words."""
     dead: NDArray[np.uint8]
+    """By result: nothing reads it."""
     guarded: NDArray[np.uint8]
+    """By result: a guard may leave lanes out."""
     buddy: NDArray[np.int32]
+    """By result: the other register of its pair, else NO_BUDDY."""
     side: NDArray[np.uint8]
+    """By result: its alignment."""
     read_buddy: NDArray[np.int32]
+    """``buddy`` by source."""
     read_side: NDArray[np.uint8]
+    """``side`` by source."""
 
 
 def renaming_hints(

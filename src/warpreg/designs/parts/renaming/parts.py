@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from warpreg.designs.errors import DesignError
@@ -14,6 +15,38 @@ from warpreg.gpu.machine import Machine
 
 PHYSICAL_BITS = 10
 MAP_BITS = 4
+
+
+@dataclass(frozen=True)
+class RenamedFile:
+    """Size of a register file behind a renaming table."""
+
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
+    physical: int = parameter(
+        1024, unit="warp-registers", low=32, high=65536, machine="warp_registers", source="corf §2.8: 128 KB an SM"
+    )
+    banks: int = parameter(4, unit="banks", low=1, high=64, machine="register_file.banks", source="corf §2.2")
+    table_entries: int = parameter(
+        3024, unit="entries", low=1, high=1 << 20, source="corf §2.6: 48 warps of 63 registers"
+    )
+    renaming_stages: int = parameter(
+        1,
+        unit="cycles",
+        low=0,
+        high=8,
+        source="corf §2.6: the table is looked up in the cycle that moves an instruction to a collector, and a port"
+        " conflict delays the read; 0: a conflict of one cycle is hidden too; 2: another cycle for all",
+    )
+
+
+def structures(parameters: RenamedFile) -> tuple[Structure, ...]:
+    """The register file, gated."""
+    return register_file(parameters.enabled)
+
+
+def row_banks(parameters: RenamedFile) -> Banks | None:
+    """Banks with slices and one row address."""
+    return sliced_banks(row_addresses=1) if parameters.enabled else None
 
 
 def register_file(enabled: bool) -> tuple[Structure, ...]:
@@ -34,56 +67,28 @@ LOGIC: Mapping[str, Logic] = {
 """How the power of the coalescing logic is charged, see `logic_parameter`."""
 
 
-def added_hardware(
-    physical: int, banks: int, table_entries: int, stages: int, coalesces: bool, logic: str = "operand"
-) -> tuple[Table | Logic, ...]:
-    """The renaming table, the free map and the logic (thesis §2.6, §2.8); ``stages`` as in `stages_parameter`."""
-    renaming = Table("renaming", table_entries, PHYSICAL_BITS + WHOLE, banks=banks, ports=2, stages=stages)
-    free_map = Table("free-map", physical, MAP_BITS, banks=1, ports=2, stages=0)
+def added_hardware(parameters: RenamedFile, *, coalesces: bool, logic: str = "operand") -> tuple[Table | Logic, ...]:
+    """The renaming table, the free map and the logic (thesis §2.6, §2.8); nothing if it is not enabled."""
+    if not parameters.enabled:
+        return ()
+    entries, bits = parameters.table_entries, PHYSICAL_BITS + WHOLE
+    renaming = Table("renaming", entries, bits, banks=parameters.banks, ports=2, stages=parameters.renaming_stages)
+    free_map = Table("free-map", parameters.physical, MAP_BITS, banks=1, ports=2, stages=0)
     return (renaming, free_map, *([LOGIC[logic]] if coalesces else []))
 
 
-def checked_residency(design: str, physical: int, banks: int, program: Program, machine: Machine) -> Residency:
+def checked_residency(design: str, parameters: RenamedFile, program: Program, machine: Machine) -> Residency:
     """That of the plain register file: a warp never has more values than registers, and each fits a physical register.
 
     Raises DesignError, with the value to set, where the parameters are not those of the machine.
     """
     for name, found, expected, what in (
-        ("physical", physical, machine.warp_registers, "warp-registers of an SM"),
-        ("banks", banks, machine.register_file.banks, "banks"),
+        ("physical", parameters.physical, machine.warp_registers, "warp-registers of an SM"),
+        ("banks", parameters.banks, machine.register_file.banks, "banks"),
     ):
         if found != expected:
             raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {found}")
     return unshared(machine, program.register_count)
-
-
-def physical_parameter() -> Any:
-    """The parameter ``physical``."""
-    return parameter(
-        1024, unit="warp-registers", low=32, high=65536, machine="warp_registers", source="corf §2.8: 128 KB an SM"
-    )
-
-
-def banks_parameter() -> Any:
-    """The parameter ``banks``."""
-    return parameter(4, unit="banks", low=1, high=64, machine="register_file.banks", source="corf §2.2")
-
-
-def table_parameter() -> Any:
-    """The parameter ``table_entries``."""
-    return parameter(3024, unit="entries", low=1, high=1 << 20, source="corf §2.6: 48 warps of 63 registers")
-
-
-def stages_parameter() -> Any:
-    """The parameter ``renaming_stages``."""
-    return parameter(
-        1,
-        unit="cycles",
-        low=0,
-        high=8,
-        source="corf §2.6: the table is looked up in the cycle that moves an instruction to a collector, and a port"
-        " conflict delays the read; 0: a conflict of one cycle is hidden too; 2: another cycle for all",
-    )
 
 
 SEARCHES = ("sm", "warp")

@@ -17,36 +17,39 @@ FIRST_FIT, BESIDE_BUDDY, TO_ITS_SIDE = range(3)
 
 
 class State(NamedTuple):
-    """The fields of `free_map`, `table` and `policies`, and these.
-
-    ``enabled``: else this is the plain register file.  ``packs``: a value takes as many slices as it has bytes, else
-    all.  ``frees``: registers are released when they are dead.  ``coalesces``: two sources share a read if they are in
-    one physical register, or, with ``dual``, in one bank.  ``reserves``: slices beside a register of a pair wait for
-    its buddy.  ``surveys``: operands are counted by width.  ``carries``: if a result moves, the old bytes
-    of lanes that it leaves alone are read.  ``warp_banks``: all registers of a warp are in one of the
-    ``banks``, and positions count the ``rows`` of one bank after the other; else they go round the banks.  ``bank`` and
-    ``row`` [position] say where a physical register is, ``numbered`` [slot] is a number of a warp whose remainder by
-    ``banks`` is its bank.  Per SM ``resident`` [2]: registers of the warps that run, and how many of these have been
-    reported.
-    """
+    """The fields of `free_map`, `table` and `policies`, and these."""
 
     enabled: bool
+    """Else this is the plain register file."""
     packs: bool
+    """A value takes as many slices as it has bytes, else all."""
     frees: bool
+    """Registers are released when they are dead."""
     coalesces: bool
+    """Two sources share a read if they are in one physical register, or, with ``dual``, in one bank."""
     dual: bool
     reserves: bool
+    """Slices beside a register of a pair wait for its buddy."""
     surveys: bool
+    """Operands are counted by width."""
     carries: bool
+    """If a result moves, the old bytes of lanes that it leaves alone are read."""
     warp_banks: bool
+    """All registers of a warp are in one of the ``banks``, and positions count the ``rows`` of one bank after the
+    other; else they go round the banks.
+    """
     own_first: bool
     policy: int
     banks: int
     rows: int
     bank: NDArray[np.int32]
+    """By position: where a physical register is."""
     row: NDArray[np.int32]
+    """By position: where in its bank."""
     numbered: NDArray[np.int64]
+    """By slot: a number of a warp whose remainder by ``banks`` is its bank."""
     resident: NDArray[np.int64]
+    """By SM [2]: registers of the warps that run, and how many of these have been reported."""
     lowest: NDArray[np.uint8]
     kept_left: NDArray[np.uint8]
     kept_right: NDArray[np.uint8]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.errors import DesignError
@@ -28,70 +28,37 @@ from warpreg.ir.kernel import Kernel
 BY_RULE = -1
 
 
-class Options(Protocol):
-    """The parameters that decide about the extended set."""
+@dataclass(frozen=True)
+class Options:
+    """The parameters that decide about the extended set, and where it is."""
 
-    @property
-    def enabled(self) -> bool: ...
-    @property
-    def extended(self) -> int: ...
-    @property
-    def tie(self) -> str: ...
-    @property
-    def rounding(self) -> str: ...
-    @property
-    def gap(self) -> int: ...
-
-
-def enabled_parameter() -> Any:
-    """The parameter ``enabled``."""
-    return parameter(True, off=False, source="assumed: off, the plain register file")
-
-
-def extended_parameter() -> Any:
-    """The parameter ``extended``."""
-    return parameter(
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
+    extended: int = parameter(
         BY_RULE,
         unit="registers",
         low=BY_RULE,
         high=128,
         source="regmutex §4.3.1: -1, by the rule; §4.4.4 sets 2 to 12; 0: none",
     )
-
-
-def tie_parameter() -> Any:
-    """The parameter ``tie``."""
-    return parameter(
+    tie: str = parameter(
         EXAMPLE,
         choices=(EXAMPLE, WORDING),
         source="regmutex §4.3.1: of candidates of equal occupancy, as in its example, or as it is worded",
     )
-
-
-def rounding_parameter() -> Any:
-    """The parameter ``rounding``."""
-    return parameter(
+    rounding: str = parameter(
         NEAREST,
         choices=(NEAREST, DOWN),
         source="regmutex §4.3.1: lost in the text; nearest even number: fits all rows of Table 4.1; down, without"
         " odd ones, fits twelve",
     )
-
-
-def gap_parameter() -> Any:
-    """The parameter ``gap``."""
-    return parameter(
+    gap: int = parameter(
         0,
         unit="instructions",
         low=0,
         high=64,
         source="regmutex §4.3: released immediately after each segment; above 0, sections are kept over shorter gaps",
     )
-
-
-def mapping_parameter() -> Any:
-    """The parameter ``split_mapping``."""
-    return parameter(
+    split_mapping: bool = parameter(
         True, source="regmutex §4.3.2, Figure 4.6: the bank of a physical register; off: that of the machine's mapping"
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warpreg.analysis.accesses import accesses, members
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.values import values
-from warpreg.codegen.regalloc.allocation_units import GROUPING, vectors
+from warpreg.codegen.regalloc.allocation_units import is_grouping, vectors
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Operand, Register
@@ -54,10 +54,10 @@ def groups_of(kernel: Kernel) -> Groups:
 
     shifts: list[tuple[int, int]] = []
     for instruction, written, read in zip(kernel.instructions(), found.written, found.read, strict=True):
-        is_grouping = instruction.opcode in GROUPING
+        groups = is_grouping(instruction)
         for operands, numbers in ((instruction.results, written), (instruction.sources, read)):
             at = {register[value]: value for value in numbers}
-            for words, alignment in _adjacent(operands, is_grouping):
+            for words, alignment in _adjacent(operands, groups):
                 shifts.append((at[words[0]], alignment))
                 for word in words[1:]:
                     parent[find(at[word])] = find(at[words[0]])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.loops import loops
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, Block, Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate
 from warpreg.sass.isa import opcodes as sass
 from warpreg.simt.kernel.polling import waits
@@ -66,7 +66,7 @@ def ends_block(block: Block) -> bool:
 def _is_barrier(instruction: Instruction) -> bool:
     if sass.is_sass(instruction):
         return sass.find(instruction.opcode).flow == "barrier"
-    return instruction.opcode in BARRIERS and "warp" not in instruction.modifiers
+    return instruction.traits.is_barrier and "warp" not in instruction.modifiers
 
 
 def _may_lock(instruction: Instruction) -> bool:
@@ -74,7 +74,7 @@ def _may_lock(instruction: Instruction) -> bool:
     if sass.is_sass(instruction):
         kind = sass.find(instruction.opcode).action
         return ("STRONG" in modifiers and kind == "load") or not {"CAS", "EXCH"}.isdisjoint(modifiers)
-    if instruction.opcode != "atom":
+    if not instruction.traits.returns_old:
         return False
     compared = instruction.sources[1:2]
     is_constant = bool(compared) and isinstance(compared[0], Immediate)

@@ -22,31 +22,36 @@ HELD = 0
 
 
 class State(NamedTuple):
-    """Per SM: ``taken`` [section], 1 if a warp has it; ``held`` [1], how many are.
-
-    Per warp: ``section``, the lookup table, NO_SECTION where the status bit is not set; ``flight``, planned accesses of
-    its section that are not done; ``leaving``, 1 if it is released but such accesses are left; ``waited``, 1 if its
-    acquire has found none.  With ``paired``, a section belongs to a pair of warps: ``pair`` [warp] is its number, and
-    ``members`` [SM, pair] the warps of the pair that run.
-
-    ``base`` and ``extended`` registers; ``sections`` of the pool; ``offset``, its first physical register; ``banks``, 0
-    for the machine's mapping.
-    """
+    """The sections of a pool, and who has them."""
 
     taken: NDArray[np.uint8]
+    """By SM [section]: 1 if a warp has it."""
     held: NDArray[np.int64]
+    """By SM [1]: how many are taken."""
     members: NDArray[np.uint8]
+    """By SM [pair]: the warps of the pair that run."""
     section: NDArray[np.int64]
+    """By warp, the lookup table; NO_SECTION where the status bit is not set."""
     flight: NDArray[np.int64]
+    """By warp: planned accesses of its section that are not done."""
     leaving: NDArray[np.uint8]
+    """By warp: 1 if its section is released but such accesses are left."""
     waited: NDArray[np.uint8]
+    """By warp: 1 if its acquire has found none."""
     pair: NDArray[np.int64]
+    """By warp: the number of its pair."""
     base: int
+    """Registers that a warp has always."""
     extended: int
+    """Registers of a section."""
     sections: int
+    """Of the pool."""
     offset: int
+    """The first physical register of the pool."""
     banks: int
+    """0 for the machine's mapping."""
     paired: bool
+    """A section belongs to a pair of warps."""
 
 
 def pool_state(

@@ -26,9 +26,6 @@ PERCENTAGES = (10, 15, 20, 25, 30, 35)
 EXAMPLE, WORDING = "example", "wording"
 NEAREST, DOWN = "nearest", "down"
 
-Shared = Callable[[int, int], Residency]
-"""The residency of a design with a base set and an extended set of these sizes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Size:

@@ -20,6 +20,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
+from warpreg.designs.parts.storage.bypass_parameters import Bypassing
 from warpreg.designs.parts.storage.bypass_window import (
     collector_entries,
     empty_collector,
@@ -36,68 +37,70 @@ PLAIN_BYTES = 3 * 128
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``bits`` [result], the destination of each result; switches, ``window`` in instructions, and
-    ``entries``.
-
-    Per warp: ``clock``, the instructions issued; ``used`` entries; ``serial``, the entries made so far; by register
-    ``flags``, the instruction that last ``touched`` it, the number with which its entry was ``entered``, the ``lanes``
-    that the entry holds, when its outstanding result was ``issued`` and the lanes ``coming`` with it; ``ring``
-    [instruction, place], the registers touched by each of the last instructions, ``ring_size`` of them.
-    """
+    """What a warp's window of recent instructions holds."""
 
     bits: NDArray[np.uint8]
+    """By result: its destination."""
     writes_back: bool
+    """Results wait in the collector; else they are also written to the register file at once."""
     extended: bool
+    """A read keeps a register in the window."""
     looks_up_first: bool
+    """The oldest instruction leaves after the lookup."""
     window: int
+    """In instructions."""
     entries: int
+    """Registers that the collector holds."""
     clock: NDArray[np.int32]
+    """By warp: the instructions issued."""
     used: NDArray[np.int32]
+    """By warp: entries in use."""
     serial: NDArray[np.int32]
+    """By warp: the entries made so far."""
     flags: NDArray[np.uint8]
+    """By warp [register]."""
     touched: NDArray[np.int32]
+    """By warp [register]: the instruction that last touched it."""
     entered: NDArray[np.int32]
+    """By warp [register]: the number with which its entry was made."""
     lanes: NDArray[np.uint32]
+    """By warp [register]: those that the entry holds."""
     issued: NDArray[np.int32]
+    """By warp [register]: when its outstanding result was issued."""
     coming: NDArray[np.uint32]
+    """By warp [register]: the lanes of that result."""
     ring: NDArray[np.uint16]
+    """By warp [instruction, place]: the registers touched by each of the last instructions."""
     ring_size: NDArray[np.int32]
+    """By warp [instruction]: how many of them."""
 
 
 def empty_state(
-    design: str,
-    program: Program,
-    bits: NDArray[np.uint8],
-    *,
-    window: int,
-    entries: int,
-    extended: bool,
-    eviction: str,
-    writes_back: bool,
+    design: str, program: Program, bits: NDArray[np.uint8], parameters: Bypassing, *, writes_back: bool
 ) -> State:
-    """An empty collector for each warp; the arguments are parameters of the designs.
+    """An empty collector for each warp.
 
     Raises DesignError if a collector cannot hold the sources of an instruction.
     """
     return State(
         bits=bits,
         writes_back=writes_back,
-        extended=extended,
-        looks_up_first=eviction == "after",
-        window=window,
-        entries=collector_entries(design, program, window, entries),
-        **empty_collector(program, window),
+        extended=parameters.extended,
+        looks_up_first=parameters.eviction == "after",
+        window=parameters.window,
+        entries=collector_entries(design, program, parameters.window, parameters.entries),
+        **empty_collector(program, parameters.window),
     )
 
 
-def collector_storage(window: int, entries: int) -> Structure:
-    """The collector of a warp, in place of a plain one of three entries (section 3.2).
+def structures(parameters: Bypassing) -> tuple[Structure, ...]:
+    """The register file, and the collector of a warp, in place of a plain one of three entries (section 3.2).
 
     Technologies that do not print it take flip-flops beside each lane, at the distance of a register file cache, with a
     port for each source.
     """
-    size = 0 if window == OFF else entries or 4 * window
-    return Structure(
+    size = 0 if parameters.window == OFF else parameters.entries or 4 * parameters.window
+    collector = Structure(
         "BOC",
         entries=size,
         array=ArraySpec("flip-flop", words=max(1, size), word_bits=32, read_ports=3, write_ports=1),
@@ -107,23 +110,24 @@ def collector_storage(window: int, entries: int) -> Structure:
         replaces_bytes=PLAIN_BYTES if size else 0,
         yields=True,
     )
+    return Structure("MRF"), collector
 
 
-def collector_network(window: int) -> tuple[Logic, ...]:
+def hardware(parameters: Bypassing) -> tuple[Logic, ...]:
     """The crossbar, arbiters and bus of an SM (section 3.5.1); a technology without them charges wires instead."""
-    return () if window == OFF else (Logic("network", optional=True),)
+    return () if parameters.window == OFF else (Logic("network", optional=True),)
 
 
-def warp_collectors(window: int, entries: int, reading: int, ports: int) -> Collectors | None:
-    """The collector of each warp slot, None without a window."""
+def collectors(parameters: Bypassing) -> Collectors | None:
+    """A collector for each warp slot, which holds the instructions of the window; None without a window."""
+    window = parameters.window
     if window == OFF:
         return None
-    size = entries or 4 * window
     return Collectors(
-        entries=size,
+        entries=parameters.entries or 4 * window,
         instructions=window,
-        reading=min(reading or window, window),
-        operand_ports=ports,
+        reading=min(parameters.reading or window, window),
+        operand_ports=parameters.ports,
         dispatch="round-robin",
     )
 

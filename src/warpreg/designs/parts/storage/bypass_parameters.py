@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from warpreg.designs.interface import parameter
 
@@ -64,3 +64,20 @@ def ports_parameter() -> Any:
         high=7,
         source="bow §3.2, §3.4.1: a single port; 0: any number",
     )
+
+
+class Bypassing(Protocol):
+    """The parameters of a collector."""
+
+    @property
+    def window(self) -> int: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def extended(self) -> bool: ...
+    @property
+    def eviction(self) -> str: ...
+    @property
+    def reading(self) -> int: ...
+    @property
+    def ports(self) -> int: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.reconvergence import reconvergence
-from warpreg.ir.kernel import EXITS, Kernel
+from warpreg.ir.kernel import Kernel
 
 
 @cached_analysis
@@ -48,4 +48,4 @@ def _region(successors: tuple[tuple[int, ...], ...], first: int, end: int) -> se
 
 def _exits(kernel: Kernel, block: int) -> bool:
     """Whether lanes may end in a block, which others may leave: an exit under a guard."""
-    return any(instruction.opcode in EXITS for instruction in kernel.blocks[block].instructions)
+    return any(instruction.traits.is_exit for instruction in kernel.blocks[block].instructions)

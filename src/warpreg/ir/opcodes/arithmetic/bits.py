@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.form import Form, Opcode
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -172,15 +173,18 @@ def _shift(name: str) -> Callable[..., object]:
     return lambda m, f, a, n: getattr(m, name)(a, amount(m, f, n))
 
 
+UNIFORM = Trait.UNIFORM
+LOGIC = UNIFORM | Trait.COMMUTES
+
 OPCODES = (
-    Opcode(f"and.{BITS}", "T <- T T", lambda m, f, a, b: m.and_(a, b)),
-    Opcode(f"or.{BITS}", "T <- T T", lambda m, f, a, b: m.or_(a, b)),
-    Opcode(f"xor.{BITS}", "T <- T T", lambda m, f, a, b: m.xor(a, b)),
-    Opcode(f"not.{BITS}", "T <- T", lambda m, f, a: m.xor(a, ones(m, f.bits))),
+    Opcode(f"and.{BITS}", "T <- T T", lambda m, f, a, b: m.and_(a, b), traits=LOGIC),
+    Opcode(f"or.{BITS}", "T <- T T", lambda m, f, a, b: m.or_(a, b), traits=LOGIC),
+    Opcode(f"xor.{BITS}", "T <- T T", lambda m, f, a, b: m.xor(a, b), traits=LOGIC),
+    Opcode(f"not.{BITS}", "T <- T", lambda m, f, a: m.xor(a, ones(m, f.bits)), traits=UNIFORM),
     Opcode("cnot.(b16|b32|b64)", "T <- T", lambda m, f, a: m.zext(m.eq(a, m.constant(f.bits, 0)), f.bits)),
-    Opcode("shl.(b16|b32|b64)", "T <- T u32", _shift("shl")),
-    Opcode("shr.(b16|b32|b64|u16|u32|u64)", "T <- T u32", _shift("lshr")),
-    Opcode("shr.(s16|s32|s64)", "T <- T u32", _shift("ashr")),
+    Opcode("shl.(b16|b32|b64)", "T <- T u32", _shift("shl"), traits=UNIFORM),
+    Opcode("shr.(b16|b32|b64|u16|u32|u64)", "T <- T u32", _shift("lshr"), traits=UNIFORM),
+    Opcode("shr.(s16|s32|s64)", "T <- T u32", _shift("ashr"), traits=UNIFORM),
     Opcode("shf.(l|r).(clamp|wrap).b32", "T <- T T u32", funnel_shift),
     Opcode("popc.(b32|b64)", "u32 <- T", lambda m, f, a: resized(m, m.ctpop(a), 32)),
     Opcode("clz.(b32|b64)", "u32 <- T", lambda m, f, a: resized(m, m.ctlz(a), 32)),
@@ -192,7 +196,7 @@ OPCODES = (
     Opcode("bmsk.(clamp|wrap).b32", "T <- T T", bit_mask, constants=False),
     Opcode("prmt.b32", "T <- T T T", permute_bytes, constants=False),
     Opcode("prmt.b32.(f4e|b4e|rc8|ecl|ecr|rc16)", "T <- T T T", permute_bytes_mode, constants=False),
-    Opcode("lop3.b32", "T <- T T T T", any_logic, constants=False),
+    Opcode("lop3.b32", "T <- T T T T", any_logic, constants=False, traits=UNIFORM),
     Opcode("lop3.(or|and).b32", "T pred <- T T T T pred", any_logic_and_test, constants=False),
     Opcode("szext.(clamp|wrap).(u32|s32)", "T <- T u32", extend_field, constants=False),
     Opcode("fns.b32", "T <- T u32 s32", find_nth_set, outlined=True, constants=False),

@@ -8,6 +8,7 @@ from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.arithmetic.floating import flushed, number
 from warpreg.ir.opcodes.arithmetic.integer import less
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -111,12 +112,20 @@ def _with_result(comparison: str) -> str:
     return f"{head}.(u32|s32|f32).{operand_type}"
 
 
+BLIND = Trait.IGNORES_NAN_BITS
+
 OPCODES = (
-    *(Opcode(f"setp.{c.format('')}", "pred pred? <- T T", setp, unit) for c, unit in COMPARISONS),
-    *(Opcode(f"setp.{c.format(COMBINED)}", "pred pred? <- T T pred", setp_combined, unit) for c, unit in COMPARISONS),
-    *(Opcode(f"set.{_with_result(c.format(''))}", "T0 <- T T", set_value, unit) for c, unit in COMPARISONS),
+    *(Opcode(f"setp.{c.format('')}", "pred pred? <- T T", setp, unit, traits=BLIND) for c, unit in COMPARISONS),
     *(
-        Opcode(f"set.{_with_result(c.format(COMBINED))}", "T0 <- T T pred", set_value_combined, unit)
+        Opcode(f"setp.{c.format(COMBINED)}", "pred pred? <- T T pred", setp_combined, unit, traits=BLIND)
+        for c, unit in COMPARISONS
+    ),
+    *(
+        Opcode(f"set.{_with_result(c.format(''))}", "T0 <- T T", set_value, unit, traits=BLIND)
+        for c, unit in COMPARISONS
+    ),
+    *(
+        Opcode(f"set.{_with_result(c.format(COMBINED))}", "T0 <- T T pred", set_value_combined, unit, traits=BLIND)
         for c, unit in COMPARISONS
     ),
     Opcode(f"selp.{VALUES}", "T <- T T pred", lambda m, f, a, b, p: m.select(p, a, b)),

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -162,25 +163,28 @@ def test_property(m: Algebra[V], f: Form, a: V) -> V:
     }[f.modifiers[0]]()
 
 
+SUM = Trait.COMMUTES | Trait.IGNORES_NAN_BITS
+"""Sums, products and extremes."""
+
 OPCODES = (
-    Opcode(f"add[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", add),
-    Opcode(f"add[.{ROUNDING}].f64", "T <- T T", add, Unit.DP),
-    Opcode(f"sub[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", sub),
-    Opcode(f"sub[.{ROUNDING}].f64", "T <- T T", sub, Unit.DP),
-    Opcode(f"mul[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", mul),
-    Opcode(f"mul[.{ROUNDING}].f64", "T <- T T", mul, Unit.DP),
-    Opcode(f"fma.{ROUNDING}[.ftz][.sat].f32", "T <- T T T", fma),
-    Opcode(f"mad.{ROUNDING}[.ftz][.sat].f32", "T <- T T T", fma),
-    Opcode(f"fma.{ROUNDING}.f64", "T <- T T T", fma, Unit.DP),
-    Opcode(f"mad.{ROUNDING}.f64", "T <- T T T", fma, Unit.DP),
+    Opcode(f"add[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", add, traits=SUM),
+    Opcode(f"add[.{ROUNDING}].f64", "T <- T T", add, Unit.DP, traits=SUM),
+    Opcode(f"sub[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", sub, traits=Trait.IGNORES_NAN_BITS),
+    Opcode(f"sub[.{ROUNDING}].f64", "T <- T T", sub, Unit.DP, traits=Trait.IGNORES_NAN_BITS),
+    Opcode(f"mul[.{ROUNDING}][.ftz][.sat].f32", "T <- T T", mul, traits=SUM),
+    Opcode(f"mul[.{ROUNDING}].f64", "T <- T T", mul, Unit.DP, traits=SUM),
+    Opcode(f"fma.{ROUNDING}[.ftz][.sat].f32", "T <- T T T", fma, traits=SUM),
+    Opcode(f"mad.{ROUNDING}[.ftz][.sat].f32", "T <- T T T", fma, traits=Trait.COMMUTES),
+    Opcode(f"fma.{ROUNDING}.f64", "T <- T T T", fma, Unit.DP, traits=SUM),
+    Opcode(f"mad.{ROUNDING}.f64", "T <- T T T", fma, Unit.DP, traits=Trait.COMMUTES),
     Opcode("div.approx[.ftz].f32", "T <- T T", div_approximate, Unit.SFU),
     Opcode("div.full[.ftz].f32", "T <- T T", div, Unit.SFU),
-    Opcode(f"div.{ROUNDING}[.ftz].f32", "T <- T T", div, Unit.SFU),
-    Opcode(f"div.{ROUNDING}.f64", "T <- T T", div, Unit.DP),
-    Opcode("rcp.(approx|rn|rz|rm|rp)[.ftz].f32", "T <- T", rcp, Unit.SFU),
-    Opcode(f"rcp.{ROUNDING}[.ftz].f64", "T <- T", rcp, Unit.DP),
-    Opcode("sqrt.(approx|rn|rz|rm|rp)[.ftz].f32", "T <- T", sqrt, Unit.SFU),
-    Opcode(f"sqrt.{ROUNDING}.f64", "T <- T", sqrt, Unit.DP),
+    Opcode(f"div.{ROUNDING}[.ftz].f32", "T <- T T", div, Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode(f"div.{ROUNDING}.f64", "T <- T T", div, Unit.DP, traits=Trait.SUBROUTINE),
+    Opcode("rcp.(approx|rn|rz|rm|rp)[.ftz].f32", "T <- T", rcp, Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode(f"rcp.{ROUNDING}[.ftz].f64", "T <- T", rcp, Unit.DP, traits=Trait.SUBROUTINE),
+    Opcode("sqrt.(approx|rn|rz|rm|rp)[.ftz].f32", "T <- T", sqrt, Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode(f"sqrt.{ROUNDING}.f64", "T <- T", sqrt, Unit.DP, traits=Trait.SUBROUTINE),
     Opcode("rsqrt.approx[.ftz].f32", "T <- T", rsqrt, Unit.SFU),
     Opcode("rsqrt.approx.f64", "T <- T", rsqrt, Unit.DP),
     Opcode("abs[.ftz].f32", "T <- T", absolute),
@@ -188,12 +192,12 @@ OPCODES = (
     Opcode("neg[.ftz].f32", "T <- T", neg),
     Opcode("neg.f64", "T <- T", neg, Unit.DP),
     Opcode("copysign.(f32|f64)", "T <- T T", copysign),
-    Opcode("min[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum),
-    Opcode("min[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three),
-    Opcode("min.f64", "T <- T T", extremum, Unit.DP),
-    Opcode("max[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum),
-    Opcode("max[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three),
-    Opcode("max.f64", "T <- T T", extremum, Unit.DP),
+    Opcode("min[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum, traits=SUM),
+    Opcode("min[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three, traits=SUM),
+    Opcode("min.f64", "T <- T T", extremum, Unit.DP, traits=SUM),
+    Opcode("max[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum, traits=SUM),
+    Opcode("max[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three, traits=SUM),
+    Opcode("max.f64", "T <- T T", extremum, Unit.DP, traits=SUM),
     Opcode(
         "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)",
         "pred <- T",

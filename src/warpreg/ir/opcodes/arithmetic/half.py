@@ -32,6 +32,7 @@ from warpreg.ir.opcodes.arithmetic.sixteen_bit import (
     widened,
 )
 from warpreg.ir.opcodes.form import Form, Meaning, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 from warpreg.ir.types import Type
 
 V = TypeVar("V")
@@ -198,19 +199,27 @@ def mixed(function: Meaning) -> Meaning:
 HALVES, BFLOATS, ALL = "(f16|f16x2)", "(bf16|bf16x2)", "(f16|f16x2|bf16|bf16x2)"
 
 
+COMMUTES, BLIND = Trait.COMMUTES, Trait.IGNORES_NAN_BITS
+"""The sum of a half and an f32 does not commute: its operands have two types."""
+
+
 def _arithmetic() -> tuple[Opcode, ...]:
     rows: list[Opcode] = []
-    for name, meaning in (("add", each(add)), ("sub", each(sub)), ("mul", each(mul))):
-        rows.append(Opcode(f"{name}[.rn][.ftz][.sat].{HALVES}", "T <- T T", meaning))
-        rows.append(Opcode(f"{name}[.rn].{BFLOATS}", "T <- T T", meaning))
+    for name, meaning, traits in (
+        ("add", each(add), COMMUTES),
+        ("sub", each(sub), Trait.NONE),
+        ("mul", each(mul), COMMUTES),
+    ):
+        rows.append(Opcode(f"{name}[.rn][.ftz][.sat].{HALVES}", "T <- T T", meaning, traits=traits))
+        rows.append(Opcode(f"{name}[.rn].{BFLOATS}", "T <- T T", meaning, traits=traits))
     for name in ("min", "max"):
-        rows.append(Opcode(f"{name}[.ftz][.NaN][.xorsign.abs].{HALVES}", "T <- T T", each(extremum)))
-        rows.append(Opcode(f"{name}[.NaN][.xorsign.abs].{BFLOATS}", "T <- T T", each(extremum)))
+        rows.append(Opcode(f"{name}[.ftz][.NaN][.xorsign.abs].{HALVES}", "T <- T T", each(extremum), traits=COMMUTES))
+        rows.append(Opcode(f"{name}[.NaN][.xorsign.abs].{BFLOATS}", "T <- T T", each(extremum), traits=COMMUTES))
     for name, meaning in (("abs", each(absolute)), ("neg", each(neg))):
         rows.append(Opcode(f"{name}[.ftz].{HALVES}", "T <- T", meaning))
         rows.append(Opcode(f"{name}.{BFLOATS}", "T <- T", meaning))
     for name, meaning in (("add", floating.add), ("sub", floating.sub)):
-        rows.append(Opcode(f"{name}[.{ROUNDING}][.sat].f32.(f16|bf16)", "T0 <- T T0", mixed(meaning)))
+        rows.append(Opcode(f"{name}[.{ROUNDING}][.sat].f32.(f16|bf16)", "T0 <- T T0", mixed(meaning), traits=BLIND))
     return tuple(rows)
 
 
@@ -226,19 +235,24 @@ def _comparisons() -> tuple[Opcode, ...]:
         rows.append(Opcode(f"set.{FLOAT}{combine}.bf16.f16", f"T0 <- T T{last}", set_value))
         for comparison, unit in COMPARISONS:
             head, source = comparison.format(combine).rsplit(".", 1)
-            rows.append(Opcode(f"set.{head}.f16.{source}", f"T0 <- T T{last}", set_value, unit))
+            rows.append(Opcode(f"set.{head}.f16.{source}", f"T0 <- T T{last}", set_value, unit, traits=BLIND))
             head = head.removesuffix("[.ftz]")
-            rows.append(Opcode(f"set.{head}.bf16.{source}", f"T0 <- T T{last}", set_value, unit))
+            rows.append(Opcode(f"set.{head}.bf16.{source}", f"T0 <- T T{last}", set_value, unit, traits=BLIND))
     return tuple(rows)
 
 
 OPCODES = (
     *_arithmetic(),
-    Opcode(f"fma.rn[.ftz][.(sat|relu)].{HALVES}", "T <- T T T", each(fma)),
-    Opcode(f"fma.(rn|rz)[.relu].{BFLOATS}", "T <- T T T", each(fma)),
-    Opcode(f"fma.rn.oob[.(relu|sat)].{HALVES}", "T <- T T T", each(fma_guarded)),
-    Opcode(f"fma.rn.oob[.relu].{BFLOATS}", "T <- T T T", each(fma_guarded)),
-    Opcode(f"fma.{ROUNDING}[.sat].f32.(f16|bf16)", "T0 <- T T T0", mixed(floating.fma)),
+    Opcode(f"fma.rn[.ftz][.(sat|relu)].{HALVES}", "T <- T T T", each(fma), traits=COMMUTES),
+    Opcode(f"fma.(rn|rz)[.relu].{BFLOATS}", "T <- T T T", each(fma), traits=COMMUTES),
+    Opcode(f"fma.rn.oob[.(relu|sat)].{HALVES}", "T <- T T T", each(fma_guarded), traits=COMMUTES),
+    Opcode(f"fma.rn.oob[.relu].{BFLOATS}", "T <- T T T", each(fma_guarded), traits=COMMUTES),
+    Opcode(
+        f"fma.{ROUNDING}[.sat].f32.(f16|bf16)",
+        "T0 <- T T T0",
+        mixed(floating.fma),
+        traits=COMMUTES | BLIND,
+    ),
     Opcode(f"ex2.approx.{HALVES}", "T <- T", each(through_single(elementary.ex2)), Unit.SFU, outlined=True),
     Opcode(f"ex2.approx.ftz.{BFLOATS}", "T <- T", each(through_single(elementary.ex2)), Unit.SFU, outlined=True),
     Opcode(f"tanh.approx.{ALL}", "T <- T", each(through_single(elementary.tanh)), Unit.SFU, outlined=True),

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -156,36 +157,39 @@ def dot_product_2(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
     return total
 
 
+COMMUTES, UNIFORM = Trait.COMMUTES, Trait.UNIFORM
+SUM = COMMUTES | UNIFORM
+
 OPCODES = (
-    Opcode(f"add.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.add(a, b)),
-    Opcode("add.sat.s32", "T <- T T", add_saturating),
-    Opcode(f"add.cc.{WORDS}", "T CC <- T T", add_carry_out),
+    Opcode(f"add.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.add(a, b), traits=SUM),
+    Opcode("add.sat.s32", "T <- T T", add_saturating, traits=COMMUTES),
+    Opcode(f"add.cc.{WORDS}", "T CC <- T T", add_carry_out, traits=COMMUTES),
     Opcode(f"addc.{INTEGERS}", "T <- T T CC", add_with_carry),
     Opcode(f"addc.cc.{WORDS}", "T CC <- T T CC", add_with_carry_out),
-    Opcode(f"sub.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.sub(a, b)),
+    Opcode(f"sub.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.sub(a, b), traits=UNIFORM),
     Opcode("sub.sat.s32", "T <- T T", sub_saturating),
     Opcode(f"sub.cc.{WORDS}", "T CC <- T T", sub_carry_out),
     Opcode(f"subc.{INTEGERS}", "T <- T T CC", sub_with_carry),
     Opcode(f"subc.cc.{WORDS}", "T CC <- T T CC", sub_with_carry_out),
-    Opcode(f"mul.(lo|hi).{INTEGERS}", "T <- T T", product),
-    Opcode("mul.wide.(u16|s16|u32|s32)", "W <- T T", mul_wide),
-    Opcode(f"mad.(lo|hi).{INTEGERS}", "T <- T T T", mad),
-    Opcode("mad.wide.(u16|s16|u32|s32)", "W <- T T W", mad_wide),
-    Opcode("mad.hi.sat.s32", "T <- T T T", mad_saturating),
-    Opcode(f"mad.(lo|hi).cc.{WORDS}", "T CC <- T T T", mad_carry_out),
+    Opcode(f"mul.(lo|hi).{INTEGERS}", "T <- T T", product, traits=SUM),
+    Opcode("mul.wide.(u16|s16|u32|s32)", "W <- T T", mul_wide, traits=COMMUTES),
+    Opcode(f"mad.(lo|hi).{INTEGERS}", "T <- T T T", mad, traits=SUM),
+    Opcode("mad.wide.(u16|s16|u32|s32)", "W <- T T W", mad_wide, traits=COMMUTES),
+    Opcode("mad.hi.sat.s32", "T <- T T T", mad_saturating, traits=COMMUTES),
+    Opcode(f"mad.(lo|hi).cc.{WORDS}", "T CC <- T T T", mad_carry_out, traits=COMMUTES),
     Opcode(f"madc.(lo|hi).{INTEGERS}", "T <- T T T CC", madc),
     Opcode(f"madc.(lo|hi).cc.{WORDS}", "T CC <- T T T CC", madc_carry_out),
     Opcode("mul24.(lo|hi).(u32|s32)", "T <- T T", mul24),
     Opcode("mad24.(lo|hi).(u32|s32)", "T <- T T T", mad24),
     Opcode("mad24.hi.sat.s32", "T <- T T T", mad24_saturating),
-    Opcode("div.(u16|u32|u64)", "T <- T T", lambda m, f, a, b: m.udiv(a, b), Unit.SFU),
-    Opcode("div.(s16|s32|s64)", "T <- T T", lambda m, f, a, b: m.sdiv(a, b), Unit.SFU),
-    Opcode("rem.(u16|u32|u64)", "T <- T T", lambda m, f, a, b: m.urem(a, b), Unit.SFU),
-    Opcode("rem.(s16|s32|s64)", "T <- T T", lambda m, f, a, b: m.srem(a, b), Unit.SFU),
+    Opcode("div.(u16|u32|u64)", "T <- T T", lambda m, f, a, b: m.udiv(a, b), Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode("div.(s16|s32|s64)", "T <- T T", lambda m, f, a, b: m.sdiv(a, b), Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode("rem.(u16|u32|u64)", "T <- T T", lambda m, f, a, b: m.urem(a, b), Unit.SFU, traits=Trait.SUBROUTINE),
+    Opcode("rem.(s16|s32|s64)", "T <- T T", lambda m, f, a, b: m.srem(a, b), Unit.SFU, traits=Trait.SUBROUTINE),
     Opcode("abs.(s16|s32|s64)", "T <- T", absolute),
-    Opcode("neg.(s16|s32|s64)", "T <- T", lambda m, f, a: m.sub(m.constant(f.bits, 0), a)),
-    Opcode(f"min.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), a, b)),
-    Opcode(f"max.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), b, a)),
+    Opcode("neg.(s16|s32|s64)", "T <- T", lambda m, f, a: m.sub(m.constant(f.bits, 0), a), traits=UNIFORM),
+    Opcode(f"min.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), a, b), traits=COMMUTES),
+    Opcode(f"max.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), b, a), traits=COMMUTES),
     Opcode(f"sad.{INTEGERS}", "T <- T T T", sum_of_differences),
     Opcode("dp4a.(u32|s32).(u32|s32)", "T <- T0 T T", dot_product_4, constants=False),
     Opcode("dp2a.(lo|hi).(u32|s32).(u32|s32)", "u32 <- T0 T u32", dot_product_2, constants=False),

@@ -10,6 +10,7 @@ from warpreg.ir.opcodes.arithmetic.floating import ROUNDING
 from warpreg.ir.opcodes.arithmetic.integer import clamp_signed, less
 from warpreg.ir.opcodes.arithmetic.sixteen_bit import halves, joined
 from warpreg.ir.opcodes.form import Form, Meaning, Opcode
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -59,31 +60,33 @@ def rectified(operation: Meaning) -> Meaning:
     return meaning
 
 
-INTEGER_SUMS: tuple[tuple[str, Meaning], ...] = (
-    ("add", lambda m, a, b: m.add(a, b)),
-    ("sub", lambda m, a, b: m.sub(a, b)),
+INTEGER_SUMS: tuple[tuple[str, Meaning, Trait], ...] = (
+    ("add", lambda m, a, b: m.add(a, b), Trait.COMMUTES),
+    ("sub", lambda m, a, b: m.sub(a, b), Trait.NONE),
 )
 
 OPCODES = (
-    Opcode(f"add[.{ROUNDING}][.ftz].f32x2", "T <- T T", both(floating.add)),
+    Opcode(f"add[.{ROUNDING}][.ftz].f32x2", "T <- T T", both(floating.add), traits=Trait.COMMUTES),
     Opcode(f"sub[.{ROUNDING}][.ftz].f32x2", "T <- T T", both(floating.sub)),
-    Opcode(f"mul[.{ROUNDING}][.ftz].f32x2", "T <- T T", both(floating.mul)),
-    Opcode(f"fma.{ROUNDING}[.ftz].f32x2", "T <- T T T", both(floating.fma)),
+    Opcode(f"mul[.{ROUNDING}][.ftz].f32x2", "T <- T T", both(floating.mul), traits=Trait.COMMUTES),
+    Opcode(f"fma.{ROUNDING}[.ftz].f32x2", "T <- T T T", both(floating.fma), traits=Trait.COMMUTES),
     *(
         row
-        for name, plain in INTEGER_SUMS
+        for name, plain, traits in INTEGER_SUMS
         for row in (
-            Opcode(f"{name}.(u16x2|s16x2)", "T <- T T", both(lambda m, f, a, b, plain=plain: plain(m, a, b))),
-            Opcode(f"{name}.sat.(u16x2|s16x2)", "T <- T T", both(saturating(plain))),
+            Opcode(
+                f"{name}.(u16x2|s16x2)", "T <- T T", both(lambda m, f, a, b, plain=plain: plain(m, a, b)), traits=traits
+            ),
+            Opcode(f"{name}.sat.(u16x2|s16x2)", "T <- T T", both(saturating(plain)), traits=traits),
         )
     ),
     *(
         row
         for name, operation in (("min", smaller), ("max", larger))
         for row in (
-            Opcode(f"{name}.(u16x2|s16x2)", "T <- T T", both(operation)),
-            Opcode(f"{name}.relu.s16x2", "T <- T T", both(rectified(operation))),
-            Opcode(f"{name}.relu.s32", "T <- T T", rectified(operation)),
+            Opcode(f"{name}.(u16x2|s16x2)", "T <- T T", both(operation), traits=Trait.COMMUTES),
+            Opcode(f"{name}.relu.s16x2", "T <- T T", both(rectified(operation)), traits=Trait.COMMUTES),
+            Opcode(f"{name}.relu.s32", "T <- T T", rectified(operation), traits=Trait.COMMUTES),
         )
     ),
 )

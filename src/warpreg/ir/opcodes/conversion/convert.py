@@ -8,6 +8,7 @@ from warpreg.ir.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, W
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.arithmetic.floating import ROUNDING, finished, flushed, is_nan
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
+from warpreg.ir.opcodes.trait import Trait
 from warpreg.ir.types import TYPES, Type
 
 V = TypeVar("V")
@@ -123,7 +124,13 @@ def _narrower(source: str) -> list[str]:
 SPACES = "(const|global|local|param|param::entry|shared|shared::cta|shared::cluster)"
 
 OPCODES = (
-    Opcode("mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)", "B <- B", move, constants=False),
+    Opcode(
+        "mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)",
+        "B <- B",
+        move,
+        constants=False,
+        traits=Trait.UNIFORM,
+    ),
     Opcode(f"cvt.{INTEGERS}.{INTEGERS}", "T0 <- T", integer_to_integer),
     *(Opcode(f"cvt.sat.({'|'.join(_narrower(name))}).{name}", "T0 <- T", integer_to_integer) for name in NAMES),
     Opcode(f"cvt.{TO_INTEGER}[.ftz][.sat].{INTEGERS}.f32", "T0 <- T", float_to_integer),

@@ -12,6 +12,7 @@ from warpreg.ir.opcodes.arithmetic.floating import EXPONENT, flushed, magnitude,
 from warpreg.ir.opcodes.form import Form, Meaning, Unit
 from warpreg.ir.opcodes.sass.integer import OPERATORS, combined
 from warpreg.ir.opcodes.sass.rows import RELATIONS, ROUNDING, as_ptx, row
+from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
@@ -118,14 +119,16 @@ def of_upper_word(meaning: Any) -> Meaning:
 SFU, DP = Unit.SFU, Unit.DP
 SETP = f"{RELATIONS}[.FTZ].{OPERATORS}"
 
+BLIND = Trait.IGNORES_NAN_BITS
+
 OPCODES = (
-    row(f"FADD{FLAGS}", like(floating.add, "add", "f32")),
-    row(f"FMUL{FLAGS}", like(floating.mul, "mul", "f32")),
-    row("FMUL.D2[.FTZ]", halved_product),
-    row(f"FFMA{FLAGS}", like(floating.fma, "fma", "f32")),
-    row("FMNMX[.FTZ][.NAN][.XORSIGN]", smallest_or_largest("f32")),
-    row(f"FSETP.{SETP}", compare),
-    row(f"FSET.BF.{SETP}", compare_to_number),
+    row(f"FADD{FLAGS}", like(floating.add, "add", "f32"), traits=BLIND),
+    row(f"FMUL{FLAGS}", like(floating.mul, "mul", "f32"), traits=BLIND),
+    row("FMUL.D2[.FTZ]", halved_product, traits=BLIND),
+    row(f"FFMA{FLAGS}", like(floating.fma, "fma", "f32"), traits=BLIND),
+    row("FMNMX[.FTZ][.NAN][.XORSIGN]", smallest_or_largest("f32"), traits=BLIND),
+    row(f"FSETP.{SETP}", compare, traits=BLIND),
+    row(f"FSET.BF.{SETP}", compare_to_number, traits=BLIND),
     row("FCHK[.DIVIDE]", needs_care),
     row("MUFU.RCP", like(floating.rcp, "rcp", "f32", FLUSHING), SFU),
     row("MUFU.RSQ", like(floating.rsqrt, "rsqrt", "f32", FLUSHING), SFU),
@@ -137,10 +140,10 @@ OPCODES = (
     row("MUFU.TANH", like(elementary.tanh, "tanh", "f32"), SFU),
     row("MUFU.RCP64H", of_upper_word(elementary.rough_reciprocal), SFU),
     row("MUFU.RSQ64H", of_upper_word(elementary.rough_reciprocal_root), SFU),
-    row(f"DADD{ROUNDING}", like(floating.add, "add", "f64"), DP),
-    row(f"DMUL{ROUNDING}", like(floating.mul, "mul", "f64"), DP),
-    row(f"DFMA{ROUNDING}", like(floating.fma, "fma", "f64"), DP),
-    row("DMNMX", smallest_or_largest("f64"), DP),
-    row(f"DSETP.{RELATIONS}.{OPERATORS}", compare, DP),
-    row(f"DSETP.(MIN|MAX).{OPERATORS}", smaller_or_larger, DP),
+    row(f"DADD{ROUNDING}", like(floating.add, "add", "f64"), DP, traits=BLIND),
+    row(f"DMUL{ROUNDING}", like(floating.mul, "mul", "f64"), DP, traits=BLIND),
+    row(f"DFMA{ROUNDING}", like(floating.fma, "fma", "f64"), DP, traits=BLIND),
+    row("DMNMX", smallest_or_largest("f64"), DP, traits=BLIND),
+    row(f"DSETP.{RELATIONS}.{OPERATORS}", compare, DP, traits=BLIND),
+    row(f"DSETP.(MIN|MAX).{OPERATORS}", smaller_or_larger, DP, traits=BLIND),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Signature, Unit
+from warpreg.ir.opcodes.trait import Flow, Trait
 from warpreg.ir.types import TYPES
 
 BY_PATTERN = "pattern <- pattern"
@@ -21,9 +22,22 @@ def row(syntax: str, meaning: Any = None, unit: Unit = Unit.ALU, **options: Any)
     return Opcode(syntax, BY_PATTERN, meaning, unit, constants=False, **options)
 
 
-def effect(syntax: str, words: str, unit: Unit = CONTROL, latency: Latency | None = None) -> Opcode:
+def effect(
+    syntax: str, words: str, unit: Unit = CONTROL, latency: Latency | None = None, traits: Trait = Trait.NONE
+) -> Opcode:
     """A row that has an effect besides its results."""
-    return Opcode(syntax, BY_PATTERN, None, unit, latency, effect=words, constants=False)
+    return Opcode(syntax, BY_PATTERN, None, unit, latency, effect=words, constants=False, traits=traits)
+
+
+def access(syntax: str, words: str, space: str, latency: Latency, traits: Trait) -> Opcode:
+    """A row that accesses elements of memory."""
+    traits |= Trait.ELEMENTS
+    return Opcode(syntax, BY_PATTERN, None, MEMORY, latency, effect=words, constants=False, traits=traits, space=space)
+
+
+def end(syntax: str, words: str, flow: Flow, traits: Trait = Trait.NONE) -> Opcode:
+    """A row that ends a block."""
+    return Opcode(syntax, BY_PATTERN, None, CONTROL, effect=words, constants=False, traits=traits, flow=flow)
 
 
 def as_ptx(form: Form, opcode: str, *types: str, more: tuple[str, ...] = ()) -> Form:

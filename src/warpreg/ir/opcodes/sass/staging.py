@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warpreg.ir.opcodes.form import Latency, Unit
-from warpreg.ir.opcodes.sass.rows import effect
+from warpreg.ir.opcodes.sass.rows import access, effect, end
+from warpreg.ir.opcodes.trait import Flow, Trait
 
 Modifiers = tuple[str, ...]
 
@@ -46,27 +47,30 @@ PATTERNS: dict[str, str | Callable[[Modifiers], str]] = {
 COPY = "LDGSTS.E[.BYPASS][.(LTC64B|LTC128B|LTC256B)][.(64|128)][.ZFILL][.(LTC64B|LTC128B|LTC256B)]"
 FETCH = "[.B][.SCR][.(LL|LZ|LB)][.CL][.AOFFI][.NODEP]"
 
+IDLE, MATRIX, FETCHES = Trait.IDLE, Trait.MATRIX, Trait.READS | Trait.CHANNELS | Trait.HANDLE
+MOVES = Trait.READS | Trait.WRITES
+UPDATES = MOVES | Trait.ATOMIC | Trait.RETURNS_OLD
+MEM, TEX, FAR, SHARED, STORE = Unit.MEM, Unit.TEX, Latency.GLOBAL, Latency.SHARED, Latency.STORE
+
 OPCODES = (
-    effect(COPY, "copy from global to shared memory, or zeros where the predicate fails", Unit.MEM, Latency.GLOBAL),
-    effect("LDSM.16.(M88|MT88)[.(2|4)]", "load matrices of 8 x 8 halves from shared memory", Unit.MEM, Latency.SHARED),
-    effect("STSM.16.(M88|MT88)[.(2|4)]", "store matrices of 8 x 8 halves to shared memory", Unit.MEM, Latency.STORE),
-    effect(f"TEX{FETCH}", "texture fetch", Unit.TEX, Latency.TEXTURE),
-    effect(f"TLD{FETCH}", "texture fetch by integer coordinates", Unit.TEX, Latency.TEXTURE),
-    effect(f"TXD{FETCH}", "texture fetch by gradients", Unit.TEX, Latency.TEXTURE),
-    effect("QSPC[.E].(S|L|G|D)", "whether an address is in a state space", Unit.MEM, Latency.SHARED),
-    effect("ATOM[.E].CAST.SPIN[.64][.STRONG][.(SM|GPU|SYS|CTA)]", "compare and swap", Unit.MEM, Latency.GLOBAL),
-    effect("LDGDEPBAR", "order of copies; they are complete where they are issued"),
-    effect("ERRBAR", "nothing"),
-    effect("CGAERRBAR", "nothing"),
-    effect(
-        "CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|DML2|U|C|D)]",
-        "nothing: caches do not change results",
-        Unit.MEM,
-        Latency.STORE,
-    ),
-    effect("NANOSLEEP", "nothing"),
-    effect("BPT[.TRAP][.INT]", "the launch ends with a fault"),
-    effect("KILL", "end the lanes"),
+    effect(COPY, "copy from global to shared memory, or zeros where the predicate fails", MEM, FAR, MOVES | Trait.COPY),
+    effect("LDSM.16.(M88|MT88)[.(2|4)]", "load matrices of 8 x 8 halves from shared memory", MEM, SHARED,
+           MATRIX | Trait.READS),
+    effect("STSM.16.(M88|MT88)[.(2|4)]", "store matrices of 8 x 8 halves to shared memory", MEM, STORE,
+           MATRIX | Trait.WRITES),
+    effect(f"TEX{FETCH}", "texture fetch", TEX, Latency.TEXTURE, FETCHES),
+    effect(f"TLD{FETCH}", "texture fetch by integer coordinates", TEX, Latency.TEXTURE, FETCHES),
+    effect(f"TXD{FETCH}", "texture fetch by gradients", TEX, Latency.TEXTURE, FETCHES),
+    effect("QSPC[.E].(S|L|G|D)", "whether an address is in a state space", MEM, SHARED),
+    access("ATOM[.E].CAST.SPIN[.64][.STRONG][.(SM|GPU|SYS|CTA)]", "compare and swap", "generic", FAR, UPDATES),
+    effect("LDGDEPBAR", "order of copies; they are complete where they are issued", traits=IDLE | Trait.COMMITS_COPIES),
+    effect("ERRBAR", "nothing", traits=IDLE),
+    effect("CGAERRBAR", "nothing", traits=IDLE),
+    effect("CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|DML2|U|C|D)]", "nothing: caches do not change results",
+           MEM, STORE, IDLE),
+    effect("NANOSLEEP", "nothing", traits=IDLE),
+    end("BPT[.TRAP][.INT]", "the launch ends with a fault", Flow.TRAP, Trait.TRAP),
+    end("KILL", "end the lanes", Flow.EXIT),
     effect("BMOV[.32][.64][.CLEAR][.PQUAD]", "move between a convergence barrier and a register"),
-    effect("JMP", "branch"),
-)
+    end("JMP", "branch", Flow.BRANCH, Trait.JUMP),
+)  # fmt: skip

@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 
 from warpreg import designs, simt
+from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.gpu import load
 from warpreg.replay.replay import replay
 from warpreg.timing import simulate
 from warpreg_workbench.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
 from warpreg_workbench.bench.processes import python
-from warpreg_workbench.contention.machines import with_cached_memory
 
 Step = Literal["run", "replay", "timing", "timing, contention", "compile", "placement"]
 

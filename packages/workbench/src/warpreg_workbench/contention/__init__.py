@@ -1,1 +1,0 @@
-"""Memory contention under load, with synthetic traffic and with kernels on the timing core."""
