@@ -336,14 +336,14 @@ class warps(Columns):
     LATCHED: Column[WarpRow, OpRow] = word("row", "list of those that are in no collector; undefined without one")
     LATCHED_END: Column[WarpRow, OpRow] = word("row", "end of that list")
     NUMBER: _Warp = word("warp", "its slot, counted over all SMs: the index that hooks use")
+    HELD_FOR: Column[WarpRow, Cause] = word("cause", "cause of the cycles before FETCHED")
+    LINE: _Warp = word("line", "line of code that it asked for last, NONE before the first")
+    ASKED: _Warp = word("cycle", "LAST_ISSUE when its head asked for a constant that was not there; NEVER before that")
     COUNTERS: _Warp = word(
         "instructions",
         "+ k: the k-th dependence counter, where control codes order instructions",
         count=DEPENDENCE_COUNTERS,
     )
-    HELD_FOR: Column[WarpRow, Cause] = word("cause", "cause of the cycles before FETCHED")
-    LINE: _Warp = word("line", "line of code that it asked for last, NONE before the first")
-    ASKED: _Warp = word("cycle", "LAST_ISSUE when its head asked for a constant that was not there; NEVER before that")
     BUSY: _Warp = word("set", "BUSY_SETS sets of scoreboard cells, and the READING_SET", count=0)
 
 
