@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.timing.reference.machine import PIPES, Banks, Sm, Window
+from tests.timing.reference.machine import PIPES, Banks, Barrier, Constants, Fetch, Sm, Window
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
+from warpreg.gpu.opcodes import OpcodeTiming
 from warpreg.gpu.pipes import UNTIMED
 
 
@@ -24,6 +26,7 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         schedulers=replace(
             _schedulers(sm),
             scoreboard="all" if sm.waits_for_all else None,
+            tracks_sources=sm.tracks_sources or None,
             dependences="control" if sm.follows_control else None,
         ),
         operand_path=units.OperandPath(
@@ -38,6 +41,10 @@ def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
         worker={name: sm.worker.get(name, name) for name in PIPES},
         load_store=units.LoadStoreUnit(sm.queue, sm.send_interval or None),
         latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
+        barrier=units.Barrier(sm.barrier.interval, sm.barrier.latency) if sm.barrier != Barrier() else None,
+        instruction_cache=_instruction_caches(sm.fetch) if sm.fetch else None,
+        opcodes={name: OpcodeTiming(own.pipe, own.latency, own.initiation) for name, own in sm.opcodes.items()},
+        constant_cache=_constant_caches(sm.constants) if sm.constants else None,
         digest=repr((sm, sms, resident)),
     )
 
@@ -49,6 +56,17 @@ def _schedulers(sm: Sm) -> gpu.Schedulers:
     threshold = rules.stall_threshold if rules.suspend == "stall" else None
     own = (rules.active_warps, rules.inner, rules.suspend, threshold, rules.swap_cycles)
     return gpu.Schedulers(sm.schedulers, sm.issue_width, "two-level", *own)
+
+
+def _constant_caches(own: Constants) -> ConstantCaches:
+    sizes = (own.line * own.l0[0] * own.l0[1], own.l0[1], own.line * own.l1[0] * own.l1[1], own.l1[1])
+    return ConstantCaches(own.line, *sizes, own.l1_latency, own.l2_latency, own.patience)
+
+
+def _instruction_caches(own: Fetch) -> InstructionCaches:
+    line = 16 * own.line
+    sizes = (line * own.l0[0] * own.l0[1], own.l0[1], line * own.l1[0] * own.l1[1], own.l1[1])
+    return InstructionCaches(line, *sizes, own.l1_latency, own.l2_latency, own.ahead, own.buffer)
 
 
 def _pipe(sm: Sm, name: str) -> units.Pipe:

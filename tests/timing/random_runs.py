@@ -14,7 +14,7 @@ from tests.designs.guards import comparisons, guarded
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
-from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
+from tests.timing.reference.machine import PIPES, Banks, Barrier, CollectorSet, Pipe, Sm, TwoLevel
 from tests.timing.reference.memory import FixedLatency
 
 from warpreg.ir.instruction import Instruction
@@ -164,6 +164,7 @@ def machines(draw: st.DrawFn) -> Sm:
         shared_latency=draw(st.integers(1, 8)),
         constant_latency=draw(st.integers(1, 8)),
         waits_for_all=draw(st.sampled_from((False, False, True))),
+        barrier=draw(st.sampled_from((Barrier(), Barrier(2, 5), Barrier(1, 0)))),
     )
 
 

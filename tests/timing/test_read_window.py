@@ -181,6 +181,24 @@ def test_a_register_cache_makes_no_chain_longer() -> None:
     run.warp(0).issues().every(4, first=1)
 
 
+@pytest.mark.parametrize(("tracks", "cycle"), [(False, 2), (True, 12)])
+def test_without_codes_a_source_may_be_overwritten_when_it_is_read(tracks: bool, cycle: int) -> None:
+    """Table 2: a load has read its address 11 cycles after issue; a second one, in the queue behind it, later."""
+    code = kernel([assemble("ld.global.u32 R1, [R4.64]"), assemble("mov.u32 R4, 1")])
+    path = WarpPath(((0, FULL),), (Access(FULL, "global", 0, ((0, 15),)),))
+    run = agreed(Launched(code, ((path,),)), sub_cores(tracks_sources=tracks))
+    run.warp(0).issues("mov").at(cycle)
+
+
+def test_the_last_reader_counts() -> None:
+    """Two loads of one address: the second leaves its queue four cycles after the first."""
+    code = kernel([assemble(f"ld.global.u32 R{n}, [R4.64]") for n in (1, 2)] + [assemble("mov.u32 R4, 1")])
+    path = WarpPath(((0, FULL),), (Access(FULL, "global", 0, ((0, 15),)),) * 2)
+    run = agreed(Launched(code, ((path,),)), sub_cores(tracks_sources=True))
+    run.warp(0).issues("mov").at(1 + 11 + 4)
+    assert run.stalls.counts["operands"] == 1 + 11 + 4 - 3
+
+
 @st.composite
 def windows(draw: st.DrawFn) -> Sm:
     """Any machine with a read window."""
@@ -205,6 +223,7 @@ def windows(draw: st.DrawFn) -> Sm:
         send_interval=draw(st.integers(0, 2)),
         pipes={name: pipe(name) for name in PIPES},
         follows_control=draw(st.booleans()),
+        tracks_sources=not base.waits_for_all and draw(st.booleans()),
     )
 
 

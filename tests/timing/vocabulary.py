@@ -155,7 +155,14 @@ def timed(
         outcome = simulate(
             sm,
             memory or FixedLatency(20),
-            steps(launched, sm.worker, behaviour.program, sm.pipes if sm.follows_control else None),
+            steps(
+                launched,
+                sm.worker,
+                behaviour.program,
+                sm.pipes if sm.follows_control else None,
+                sm.opcodes,
+                sm.constants,
+            ),
             behaviour,
             sms,
             resident,

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from warpreg.gpu import memory, sourced
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches, read_constant_caches, read_instruction_caches
 from warpreg.gpu.memory import MemorySystem, read_memory
+from warpreg.gpu.opcodes import Opcodes, read_opcodes
 from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import (
     MOST_READ_PORTS,
     SAME_AS,
     WINDOW,
+    Barrier,
     CollectorSet,
     LoadStoreUnit,
     OperandPath,
@@ -29,8 +32,8 @@ FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
 ACCESSES = ("word", "instruction")
 SECTIONS = (
-    "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
-    "shared_memory", "latency", *memory.SECTIONS,
+    "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "opcodes",
+    "load_store", "barrier", "instruction_cache", "constant_cache", "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -72,6 +75,9 @@ class Schedulers:
     stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
     swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
     scoreboard: str | None = quantity("results that an instruction waits for", choices=SCOREBOARDS, optional=True)
+    tracks_sources: bool | None = quantity(
+        "whether an instruction waits for earlier ones that still read what it writes", optional=True
+    )
     dependences: str | None = quantity("what orders dependent instructions", choices=DEPENDENCES, optional=True)
 
     @property
@@ -169,6 +175,14 @@ class Machine:
     """The source of each number by dotted key."""
     digest: str
     """Identifies the content."""
+    barrier: Barrier | None = None
+    """The barrier unit of an SM; None: barriers cost nothing."""
+    instruction_cache: InstructionCaches | None = None
+    """None: instructions are there at once."""
+    constant_cache: ConstantCaches | None = None
+    """None: constants are there at once."""
+    opcodes: Opcodes = field(default_factory=dict)
+    """Opcodes that differ from their pipe."""
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {self.title}>"
@@ -243,6 +257,10 @@ def _read(path: Path, content: bytes) -> Machine:
         memory=read_memory(document),
         origins=document.origins,
         digest=document.digest,
+        barrier=document.section("barrier", Barrier) if document.keys("barrier") else None,
+        opcodes=read_opcodes(document),
+        constant_cache=read_constant_caches(document),
+        instruction_cache=read_instruction_caches(document),
     )
     _check_consistency(document, machine)
     return machine
@@ -270,12 +288,26 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     _check_two_level(document, schedulers, sm)
     if machine.operand_path.kind == WINDOW:
         _check_window(document, machine)
+    _check_sub_cores(document, machine)
     network, cache = machine.memory.network, machine.memory.l2
     if network is not None and cache is not None and network.slice_routers is not None:
         nodes = machine.chip.sms + cache.slices
         if max(network.slice_routers) >= nodes:
             expected = f"routers below {nodes}, the SMs and slices"
             raise document.refusal("network.slice_routers", expected, str(max(network.slice_routers)))
+
+
+def _check_sub_cores(document: Document, machine: Machine) -> None:
+    """What only sub-cores with a read window have."""
+    schedulers = machine.schedulers
+    if machine.instruction_cache is not None and schedulers.issue_width != 1:
+        raise document.refusal("schedulers.issue_width", "1 with instruction caches", str(schedulers.issue_width))
+    if schedulers.tracks_sources and machine.operand_path.kind != WINDOW:
+        raise document.refusal("schedulers.tracks_sources", "false without a read window", "true")
+    if schedulers.tracks_sources and schedulers.blocks_warps:
+        raise document.refusal("schedulers.tracks_sources", f"false with scoreboard {schedulers.scoreboard}", "true")
+    if machine.constant_cache is not None and machine.operand_path.kind != WINDOW:
+        raise document.refusal("operand_path.kind", "window with constant caches", machine.operand_path.kind)
 
 
 def _check_window(document: Document, machine: Machine) -> None:

@@ -54,6 +54,10 @@ class FirstLevel:
     caches_read_only: bool | None = quantity(
         "with skip_global: whether loads through the read-only path (ld.global.nc) are cached", optional=True
     )
+    skip_ordered: bool | None = quantity(
+        "whether loads that must see what other SMs have written pass it by (ld.volatile, ld.relaxed.gpu)",
+        optional=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,14 @@ class LoadStoreUnit:
     interval: int | None = quantity("until it takes the next instruction", "cycles", 1, 64, optional=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """The barrier unit of an SM, which takes the arrivals of warps one after the other."""
+
+    interval: int = quantity("that an arrival occupies it", "cycles", 0, 1000)
+    latency: int = quantity("from the end of the last arrival until the warps may issue", "cycles", 0, 1000)
+
+
 def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str]]:
     """The pipes that have units, and for each pipe the one that executes its instructions (usually itself)."""
     document.only(PIPES, "pipes")

@@ -30,9 +30,11 @@ from warpreg.machine_code.tools import assembled
 from warpreg.timing import simulate
 
 RECORD = simt.Record(path=True, addresses=True)
-TURNS = 8
-"""Turns of the loops: the core has no noise that more of them would take away."""
-BANK_TURNS = (2, 6)
+TURNS = (16, 32)
+"""Turns of the loops: the difference leaves out the first ones, in which the code comes, also that behind the loop."""
+CODE_TURNS = (4, 8)
+MOST_CODE = 1 << 14
+"""Instructions of straight code: what is longer comes from the second level of memory alike."""
 SHARED_BYTES = 8192
 """Chains of shared memory follow addresses of its first bytes, whatever the assembler reserves."""
 FIRST_WITH_ALL_RATES = 2
@@ -91,7 +93,7 @@ class ComparedCycles:
 def compare_cycles(
     found: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
 ) -> Iterator[ComparedCycles]:
-    """Chains, rates, register banks and barriers of a file of measurements, on ``machine``.
+    """Chains, rates, straight code, register banks and barriers of a file of measurements, on ``machine``.
 
     Raises `VendorToolMissingError` without the ``cuda`` extra.
     """
@@ -106,6 +108,10 @@ def compare_cycles(
             for warps in _warps(found):
                 cycles = simulated.copies(one, warps) / warps
                 yield ComparedCycles(one.name, warps, measured["cycles_per_warp_copy"][str(warps)], cycles)
+        if one.kind == "code" and measured.get("instructions", MOST_CODE + 1) <= MOST_CODE:
+            begun(one.name)
+            for warps, cycles in measured["cycles_per_instruction"].items():
+                yield ComparedCycles(one.name, int(warps), cycles, simulated.code(one, int(warps)))
     begun("banks")
     for case, measured in zip(CASES, found["banks"].get("cases", ()), strict=False):
         for warps, cycles in measured["cycles_per_ffma_of_a_warp"].items():
@@ -132,18 +138,31 @@ class Simulated:
         self.assembler = MachineCode.of(architecture)
 
     def copies(self, one: Microbenchmark, warps: int) -> float:
-        """Cycles of a copy of all ``warps`` together: the difference of the two lengths."""
+        """Cycles of a copy of all ``warps`` together: the difference of the two lengths, after the first turns."""
         assert one.operation is not None
         device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
-        few, many = (self._cycles(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
-        return (many - few) / ((LONG - SHORT) * TURNS)
+        short, long = (self._turn(device, name, warps, TURNS, one.operation) for name in ("short", "long"))
+        return (long - short) / (LONG - SHORT)
+
+    def code(self, one: Microbenchmark, warps: int) -> float:
+        """Cycles of an instruction of straight code of all warps together."""
+        assert one.operation is not None
+        device = simt.Device(one.ptx(), CompileOptions(assembler=self.assembler), RECORD)
+        cycles = self._turn(device, "straight", warps, CODE_TURNS, one.operation)
+        return cycles / int(one.name.rpartition("-")[2])
 
     def bank(self, case: Case, warps: int) -> float:
         """Cycles of a patched FFMA of all warps together."""
         binary = patched(assembled(register_bank_ptx(), self.architecture), case)
         device = simt.Device(module_of_cubin(binary, case.name), record=RECORD)
-        few, many = (self._cycles(device, "banks", warps, turns, OPERATIONS[0]) for turns in BANK_TURNS)
-        return (many - few) / ((BANK_TURNS[1] - BANK_TURNS[0]) * COPIES)
+        return self._turn(device, "banks", warps, TURNS, OPERATIONS[0]) / COPIES
+
+    def _turn(
+        self, device: simt.Device, kernel: str, warps: int, turns: tuple[int, int], operation: Operation
+    ) -> float:
+        """Cycles of a turn of a loop, from launches with two numbers of ``turns``."""
+        few, many = (self._cycles(device, kernel, warps, count, operation) for count in turns)
+        return (many - few) / (turns[1] - turns[0])
 
     def _cycles(self, device: simt.Device, kernel: str, warps: int, turns: int, operation: Operation) -> int:
         """Cycles of a launch of one thread block on one SM."""

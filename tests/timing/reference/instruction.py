@@ -21,6 +21,8 @@ class Instruction:
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
     ``unrecorded``: a texture fetch of a trace, whose addresses are not known.
+    ``constant``: the line of the constant that it reads.
+    ``latency`` and ``initiation`` where they are not those of its pipe.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``, ``read-only``) or nothing.
     """
 
@@ -42,6 +44,9 @@ class Instruction:
     long_latency: bool = False
     suspends: int = 0
     control: Control | None = None
+    latency: int | None = None
+    initiation: int | None = None
+    constant: int | None = None
 
     @property
     def cells(self) -> list[int | str]:
@@ -162,6 +167,7 @@ class UnderWay:
     enters_from: int = 0
     ready: int = 0
     issued_at: int = 0
+    has_read: bool = False
     order: int = 0
 
     def requests(self, source: Source) -> bool:

@@ -61,7 +61,7 @@ class LoadStore:
             return
         if head.instruction.has_results:
             latency = self._sm.shared_latency if access.space == "shared" else self._sm.constant_latency
-            due(head, now + latency)
+            due(head, now + (head.instruction.latency or latency))
         else:
             complete(head, now)
 

@@ -73,6 +73,53 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Barrier:
+    """Cycles that an arrival takes, and from the last one on until warps may issue."""
+
+    interval: int = 0
+    latency: int = 0
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """Instruction caches: instructions of a line; (sets, ways) of a scheduler's cache and of that of the SM; cycles
+    until a line comes from the latter, and until that one has it; lines that a stream runs ahead; instructions in the
+    buffer of a warp.
+    """
+
+    line: int = 2
+    l0: tuple[int, int] = (1, 4)
+    l1: tuple[int, int] = (2, 4)
+    l1_latency: int = 5
+    l2_latency: int = 20
+    ahead: int = 2
+    buffer: int = 2
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Constant caches: bytes of a line, (sets, ways) of the two caches of a scheduler and of that of the SM, latencies
+    as of instruction caches, and cycles for which a miss keeps the scheduler.
+    """
+
+    line: int = 8
+    l0: tuple[int, int] = (1, 2)
+    l1: tuple[int, int] = (2, 2)
+    l1_latency: int = 7
+    l2_latency: int = 20
+    patience: int = 4
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """What an opcode has instead of what its pipe says."""
+
+    pipe: str | None = None
+    latency: int | None = None
+    initiation: int | None = None
+
+
+@dataclass(frozen=True)
 class TwoLevel:
     """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
@@ -110,6 +157,11 @@ class Sm:
     window: Window | None = None
     send_interval: int = 0
     follows_control: bool = False
+    barrier: Barrier = Barrier()
+    fetch: Fetch | None = None
+    opcodes: dict[str, Opcode] = field(default_factory=dict)
+    constants: Constants | None = None
+    tracks_sources: bool = False
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

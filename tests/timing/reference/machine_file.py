@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from tests.timing.reference.machine import Banks, CollectorSet, Pipe, Sm, TwoLevel, Window
+from tests.timing.reference.machine import (
+    Banks,
+    Barrier,
+    CollectorSet,
+    Constants,
+    Fetch,
+    Opcode,
+    Pipe,
+    Sm,
+    TwoLevel,
+    Window,
+)
 
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.machine import Machine, Schedulers
 
 
@@ -31,6 +43,34 @@ def sm_of(machine: Machine) -> Sm:
         window=_window(machine) if machine.operand_path.kind == "window" else None,
         send_interval=machine.load_store.interval or 0,
         follows_control=schedulers.follows_control_codes,
+        barrier=Barrier(machine.barrier.interval, machine.barrier.latency) if machine.barrier else Barrier(),
+        opcodes={name: Opcode(own.pipe, own.latency, own.initiation) for name, own in machine.opcodes.items()},
+        constants=_constants(machine.constant_cache) if machine.constant_cache else None,
+        tracks_sources=schedulers.tracks_sources or False,
+        fetch=_fetch(machine.instruction_cache) if machine.instruction_cache else None,
+    )
+
+
+def _constants(own: ConstantCaches) -> Constants:
+    return Constants(
+        line=own.line_bytes,
+        l0=(own.l0_bytes // (own.line_bytes * own.l0_ways), own.l0_ways),
+        l1=(own.l1_bytes // (own.line_bytes * own.l1_ways), own.l1_ways),
+        l1_latency=own.l1_latency,
+        l2_latency=own.l2_latency,
+        patience=own.patience,
+    )
+
+
+def _fetch(own: InstructionCaches) -> Fetch:
+    return Fetch(
+        line=own.line_bytes // 16,
+        l0=(own.l0_bytes // (own.line_bytes * own.l0_ways), own.l0_ways),
+        l1=(own.l1_bytes // (own.line_bytes * own.l1_ways), own.l1_ways),
+        l1_latency=own.l1_latency,
+        l2_latency=own.l2_latency,
+        ahead=own.prefetch,
+        buffer=own.buffer,
     )
 
 

@@ -9,6 +9,7 @@ from warpreg.timing.memory.between_launches import SecondLevel, left_by, put
 KINDS = {
     "load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE,
     "read-only": package.READ_ONLY,
+    "ordered": package.ORDERED,
 }  # fmt: skip
 
 

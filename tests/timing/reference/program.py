@@ -8,7 +8,7 @@ from itertools import islice
 
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Control, Instruction, Step
-from tests.timing.reference.machine import Pipe
+from tests.timing.reference.machine import Constants, Opcode, Pipe
 
 from warpreg.designs.interface.program import Program
 from warpreg.designs.parts.hints.program_table import classify, program_table
@@ -16,9 +16,9 @@ from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import Immediate, Operand
+from warpreg.ir.operands import ConstantBank, Immediate, Modified, Operand
 from warpreg.sass.isa import opcodes as sass
-from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, READ_ONLY_LOAD, STORE
+from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, ORDERED_LOAD, READ_ONLY_LOAD, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
 
 WAITS = {
@@ -31,7 +31,14 @@ WAITS = {
     Latency.TENSOR: "dp",
     Latency.SFU: "sfu",
 }
-KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic", READ_ONLY_LOAD: "read-only"}
+KINDS = {
+    NO_ACCESS: "",
+    LOAD: "load",
+    STORE: "store",
+    ATOMIC: "atomic",
+    READ_ONLY_LOAD: "read-only",
+    ORDERED_LOAD: "load",
+}
 FENCES = ("membar", "fence", "MEMBAR")
 
 
@@ -40,26 +47,51 @@ def steps(
     worker: Mapping[str, str],
     program: Program | None = None,
     pipes: Mapping[str, Pipe] | None = None,
+    opcodes: Mapping[str, Opcode] | None = None,
+    constants: Constants | None = None,
 ) -> list[list[tuple[Step, ...]]]:
     """By thread block, by warp: every instruction of every visited block, with its memory record.
 
     ``worker`` says which pipe does the work of another; ``program`` is the table that a design has compiled.
     """
-    code = instructions(launched.kernel, worker, program, pipes)
+    code = instructions(launched.kernel, worker, program, pipes, opcodes)
+    if constants is not None:
+        code = _with_constants(code, launched.kernel, constants.line)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
 
 def instructions(
-    kernel: Kernel, worker: Mapping[str, str], program: Program | None = None, pipes: Mapping[str, Pipe] | None = None
+    kernel: Kernel,
+    worker: Mapping[str, str],
+    program: Program | None = None,
+    pipes: Mapping[str, Pipe] | None = None,
+    opcodes: Mapping[str, Opcode] | None = None,
 ) -> list[Instruction]:
-    """By pc; ``pipes`` are those of a machine on which control codes order them if they have any."""
+    """By pc; ``pipes`` are those of a machine on which control codes order them if they have any, ``opcodes`` those
+    that differ from their pipe."""
     controlled = pipes is not None and any(one.control is not None for one in kernel.instructions())
     copies = _copy_counters(kernel) if controlled else frozenset()
-    plain = _plain(kernel, worker, program, controlled)
+    plain = _plain(kernel, worker, program, controlled, opcodes or {})
     if not controlled or pipes is None:
         return plain
     return [_with_control(one, own, copies, pipes) for one, own in zip(plain, kernel.instructions(), strict=True)]
+
+
+def _with_constants(code: list[Instruction], kernel: Kernel, size: int) -> list[Instruction]:
+    """The instructions with the first word of a constant bank that each names."""
+    words = [[_plain_operand(operand) for operand in one.sources] for one in kernel.instructions()]
+    banked = [[w for w in row if isinstance(w, ConstantBank) and w.index is None] for row in words]
+    lines = [(row[0].bank, row[0].name, row[0].offset // size) if row else None for row in banked]
+    known = sorted({line for line in lines if line is not None})
+    return [
+        replace(one, constant=None if line is None or one.pipe == "ctrl" else known.index(line))
+        for one, line in zip(code, lines, strict=True)
+    ]
+
+
+def _plain_operand(operand: Operand) -> Operand:
+    return operand.operand if isinstance(operand, Modified) else operand
 
 
 def _copy_counters(kernel: Kernel) -> frozenset[int]:
@@ -73,7 +105,7 @@ def _with_control(
     """What the control code of an instruction says; counters of asynchronous copies wait for groups instead."""
     control = own.control
     if control is None:
-        latency = pipes[one.pipe].latency if own.results and one.pipe not in ("mem", "tex") else 1
+        latency = (one.latency or pipes[one.pipe].latency) if own.results and one.pipe not in ("mem", "tex") else 1
         return replace(one, control=Control(max(1, latency)))
     stall = 45 if control.yields and not control.stall else max(control.stall, 2 if control.yields else 1)
     waits = {counter for counter in range(6) if control.waits & 1 << counter}
@@ -94,25 +126,43 @@ def _with_control(
     return replace(one, control=Control(stall, control.write, control.read, frozenset(waits - copies), limit))
 
 
-def _plain(kernel: Kernel, worker: Mapping[str, str], program: Program | None, controlled: bool) -> list[Instruction]:
+def _plain(
+    kernel: Kernel, worker: Mapping[str, str], program: Program | None, controlled: bool, opcodes: Mapping[str, Opcode]
+) -> list[Instruction]:
     table, kinds = program or program_table(kernel), access_kinds(kernel)
     return [
-        _instruction(
-            pc,
-            one,
-            worker.get(pipe, pipe),
-            KINDS[int(kinds[pc])],
-            bool(table.long_latency[pc]),
-            int(table.suspends[pc]),
+        replace(
+            _instruction(
+                pc,
+                one,
+                worker.get(pipe, pipe),
+                KINDS[int(kinds[pc])],
+                bool(table.long_latency[pc]),
+                int(table.suspends[pc]),
+            ),
+            latency=own.latency,
+            initiation=own.initiation,
         )
         for pc, one in enumerate(kernel.instructions())
-        for pipe in ["sfu" if controlled and _has_variable_latency(one) else pipe_of(one)]
+        for own in [_timing(one, opcodes)]
+        for kind in [own.pipe or pipe_of(one)]
+        for pipe in ["sfu" if controlled and _has_variable_latency(one, kind) else kind]
     ]
 
 
-def _has_variable_latency(one: ir.Instruction) -> bool:
+def _timing(one: ir.Instruction, opcodes: Mapping[str, Opcode]) -> Opcode:
+    """What is said of the opcode with most of the modifiers, ``OPCODE-MODIFIER``."""
+    own = Opcode()
+    for count in range(len(one.modifiers) + 1):
+        named = [name for name in opcodes if name.split("-")[0] == one.opcode and name.count("-") == count]
+        fitting = [name for name in named if all(word in one.modifiers for word in name.split("-")[1:])]
+        own = opcodes[fitting[0]] if fitting else own
+    return own
+
+
+def _has_variable_latency(one: ir.Instruction, pipe: str) -> bool:
     """Arithmetic whose result has a counter."""
-    return pipe_of(one) in ("int", "fp", "uniform") and one.control is not None and one.control.write is not None
+    return pipe in ("int", "fp", "uniform") and one.control is not None and one.control.write is not None
 
 
 def pipe_of(instruction: ir.Instruction) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.timing.reference.collection import OperandPath
+from tests.timing.reference.fetch import ConstantCaches, InstructionCaches
 from tests.timing.reference.hooks import Hooks, Shared
 from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
@@ -50,10 +51,14 @@ class StreamingMultiprocessor:
             kind = partial(WindowPath, sm.window, self._has_allocated)
         self.path = kind(sm, sm.banks, *path) if sm.banks else None
         self._order, self._accepts_from = 0, 0
-        self.stalls = Stalls(self.units, self.load_store, self.path)
+        self.stalls = Stalls(self.units, self.load_store, self.path, sm.tracks_sources)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
         self._warps_placed = 0
+        self._barrier_free = 0
+        self._constants = ConstantCaches(sm.constants, sm.schedulers) if sm.constants else None
+        instructions = len(shared.program.source_start) - 1
+        self._caches = InstructionCaches(sm.fetch, sm.schedulers, instructions) if sm.fetch else None
 
     def _scheduler(self, number: int) -> Scheduler:
         if self.sm.two_level is None:
@@ -92,7 +97,7 @@ class StreamingMultiprocessor:
         for scheduler in self.schedulers:
             self._turn(scheduler, now)
         for block in self.blocks:
-            block.release()
+            block.release(self.sm.barrier.latency)
         for scheduler in self.schedulers:
             scheduler.fill(self.slots, now)
         self._queue_extras()
@@ -136,6 +141,7 @@ class StreamingMultiprocessor:
             warp = Warp(slot, self._warps_placed, number, steps, now + 1, block)
             warp.waits_for_all = self.sm.waits_for_all
             self._warps_placed += 1
+            self._fetch(warp, now)
             self.slots[slot] = warp
             block.warps.append(warp)
             self.hooks.warp_start(warp, now)
@@ -183,6 +189,9 @@ class StreamingMultiprocessor:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}
         ready = [warp for warp in scheduler.order(self.slots) if causes[warp.slot] is None]
         for warp in sorted(ready, key=self.hooks.priority, reverse=True):
+            if self._lacks_constant(warp, scheduler, now):
+                causes[warp.slot] = "operands"
+                break
             if self._is_admitted(warp, now):
                 causes[warp.slot] = "issued"
                 self._issue_of(warp, scheduler, now)
@@ -190,6 +199,32 @@ class StreamingMultiprocessor:
                 break
             causes[warp.slot] = "token"
         self.log.stalls.update(cause or "not selected" for cause in causes.values())
+
+    def _lacks_constant(self, warp: Warp, scheduler: Scheduler, now: int) -> bool:
+        """Whether the head of a selected warp must wait for a constant, and for a while its scheduler with it."""
+        assert warp.head is not None
+        line = warp.head.instruction.constant
+        if self._constants is None or line is None or self.units.is_queued(warp.head.instruction.pipe):
+            return False
+        if warp.asked == warp.position:
+            return False
+        there = self._constants.ask("fixed", scheduler.index, line, now)
+        if there <= now:
+            return False
+        warp.asked = warp.position
+        warp.hold(there, "operands")
+        assert isinstance(self.path, WindowPath)
+        assert self.sm.constants is not None
+        self.path.issues_from[scheduler.index] = min(there, now + self.sm.constants.patience)
+        return True
+
+    def _constant_cycles(self, issued: UnderWay, now: int) -> int:
+        """Cycles until the constant of a dispatched instruction of variable latency is there."""
+        line = issued.instruction.constant
+        if self._constants is None or line is None:
+            return 0
+        there = self._constants.ask("variable", issued.warp.slot % self.sm.schedulers, line, now)
+        return max(0, there - now)
 
     def _issue_of(self, warp: Warp, scheduler: Scheduler, now: int) -> None:
         """Issue the head, and what may follow it in the same cycle."""
@@ -249,6 +284,9 @@ class StreamingMultiprocessor:
         warp.last_issue = now
         warp.at_barrier, warp.at_fence = instruction.barrier and warp.head is not None, instruction.fence
         warp.copy(instruction)
+        if instruction.barrier or instruction.gathers:
+            self._barrier_free = max(self._barrier_free, now) + self.sm.barrier.interval
+            warp.block.arrived_by = self._barrier_free
         if instruction.gathers:
             warp.block.gather(*instruction.gathers)
             warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
@@ -260,9 +298,13 @@ class StreamingMultiprocessor:
         if instruction.pipe == "ctrl":
             self.hooks.produced(issued, now)
             self.hooks.see_next(warp, now)
-            warp.fetched = now + max(self.sm.pipes["ctrl"].latency + self.hooks.stages, _stall(instruction))
+            cause = "fetch" if instruction.control is None else "alu"
+            resolved = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
+            warp.hold(max(resolved, now + _stall(instruction)), cause)
+            self._fetch(warp, resolved - 1)
             return "ctrl"
-        warp.fetched = now + _stall(instruction)
+        warp.hold(now + _stall(instruction), "alu")
+        self._fetch(warp, now)
         warp.under_way.append(issued)
         if instruction.control is None:
             warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
@@ -274,7 +316,7 @@ class StreamingMultiprocessor:
         if isinstance(self.path, WindowPath):
             self.path.latch(issued)
             if not self.units.is_queued(instruction.pipe):
-                self.units.take(instruction.pipe, warp.slot, now)
+                self.units.take(instruction.pipe, warp.slot, now, instruction.initiation)
                 self._sources_read(issued)
         elif self.path:
             self.path.latch(issued)
@@ -283,16 +325,25 @@ class StreamingMultiprocessor:
         self.hooks.see_next(warp, now)
         return instruction.pipe
 
+    def _fetch(self, warp: Warp, now: int) -> None:
+        """Fetch the head of a warp."""
+        if self._caches and warp.head is not None:
+            pc = warp.head.instruction.pc
+            there = self._caches.fetch(warp.slot % self.sm.schedulers, pc, warp.line, now)
+            warp.line = self._caches.line(pc)
+            warp.hold(there, "fetch")
+
     def _has_allocated(self, issued: UnderWay, now: int) -> None:
         """An instruction of fixed latency has reserved its reads; with no others in the way, two cycles after issue."""
         later = max([0, *(source.cycles - 1 for source in issued.sources)]) + max(
             0, issued.enters_from - issued.issued_at - 1
         )
         self.log.dispatched[issued.sequence] = now - 2
-        due = now - 2 + later + self.sm.pipes[issued.instruction.pipe].latency + self.sm.dispatch_cycles
+        due = now - 2 + later + self._latency(issued) + self.sm.dispatch_cycles
         self.due.setdefault(due, []).append((issued.order, partial(self._results_are_there, issued)))
 
     def _sources_read(self, issued: UnderWay) -> None:
+        issued.has_read = True
         if issued.instruction.control is not None:
             issued.warp.count_down(issued, issued.instruction.control.read)
 
@@ -312,14 +363,18 @@ class StreamingMultiprocessor:
                 return False
             self._accepts_from = now + self.sm.send_interval
         self._sources_read(issued)
-        self.units.take(pipe, issued.warp.slot, now)
+        self.units.take(pipe, issued.warp.slot, now, issued.instruction.initiation)
         self.log.dispatched[issued.sequence] = now
         ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
-        ready = max(now, ready) + (0 if self.path else max(0, issued.enters_from - now - 1))
+        ready = (
+            max(now, ready)
+            + self._constant_cycles(issued, now)
+            + (0 if self.path else max(0, issued.enters_from - now - 1))
+        )
         if pipe not in ("mem", "tex"):
-            self._set_due(issued, ready + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
+            self._set_due(issued, ready + self._latency(issued) + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:
-            latency = self.sm.texture_latency if issued.instruction.unrecorded else 0
+            latency = self._latency_without_record(issued.instruction)
             self._set_due(issued, ready + max(1, self.sm.dispatch_cycles + latency))
         elif cycles := self._found_without_memory(issued, now):
             if cycles == HELD:
@@ -333,6 +388,14 @@ class StreamingMultiprocessor:
             if access.transactions:
                 self.hooks.memory_issued(issued, now)
         return True
+
+    def _latency(self, issued: UnderWay) -> int:
+        return issued.instruction.latency or self.sm.pipes[issued.instruction.pipe].latency
+
+    def _latency_without_record(self, instruction: Instruction) -> int:
+        if instruction.kind:
+            return 0
+        return instruction.latency or (self.sm.texture_latency if instruction.unrecorded else 0)
 
     def _found_without_memory(self, issued: UnderWay, now: int) -> int:
         access = issued.step.access

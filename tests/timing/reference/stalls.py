@@ -20,8 +20,8 @@ SLOWEST_FIRST = ("memory", "shared", "dp", "sfu", "alu")
 class Stalls:
     """Inspects the structures of one SM; ``path`` is None with the ideal operand path."""
 
-    def __init__(self, units: Units, load_store: LoadStore, path: OperandPath | None) -> None:
-        self._units, self._load_store, self._path = units, load_store, path
+    def __init__(self, units: Units, load_store: LoadStore, path: OperandPath | None, tracks: bool) -> None:
+        self._units, self._load_store, self._path, self._tracks = units, load_store, path, tracks
 
     def cause(self, warp: Warp | None, scheduler: Scheduler, now: int) -> str | None:
         """The cause for which a slot cannot issue now, None if it can."""
@@ -33,7 +33,7 @@ class Stalls:
         """The cause for which the head of a warp that is not waiting cannot issue."""
         assert warp.head is not None
         if now < fetched:
-            return "alu" if warp.head.instruction.control else "fetch"
+            return warp.held_for
         if warp.exceeds_limit:
             return "memory"
         if awaited := warp.awaited():
@@ -43,6 +43,8 @@ class Stalls:
             return "inactive"
         if scheduler.is_swapping(warp, now):
             return "swap"
+        if self._tracks and warp.overwrites_sources():
+            return "operands"
         return self._structure(warp.head.instruction, warp.slot, now)
 
     def _waits(self, warp: Warp, now: int) -> str | None:
@@ -71,7 +73,7 @@ class Stalls:
 
     def _behind_issue(self, path: WindowPath, pipe: str, slot: int, now: int) -> str | None:
         """With a read window."""
-        if not path.stage_is_free(slot):
+        if not path.stage_is_free(slot) or now < path.issues_from[slot % self._units.schedulers]:
             return "operands"
         if pipe == "ctrl":
             return None

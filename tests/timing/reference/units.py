@@ -16,6 +16,10 @@ class Units:
             for scheduler in range(sm.schedulers if pipe.per_scheduler else 1)
         }
 
+    @property
+    def schedulers(self) -> int:
+        return self._sm.schedulers
+
     def has_room(self, pipe: str, slot: int, now: int) -> bool:
         """Whether a unit accepts an instruction of the warp in ``slot`` now."""
         return min(self._of(pipe, slot)) <= now
@@ -24,10 +28,10 @@ class Units:
         """Whether instructions wait in a queue for it, with a read window."""
         return self._sm.pipes[pipe].queue > 0
 
-    def take(self, pipe: str, slot: int, now: int) -> None:
+    def take(self, pipe: str, slot: int, now: int, initiation: int | None) -> None:
         """Give an instruction to the unit that has been free the longest."""
         units = self._of(pipe, slot)
-        units[units.index(min(units))] = now + self._sm.pipes[pipe].initiation
+        units[units.index(min(units))] = now + (initiation or self._sm.pipes[pipe].initiation)
 
     def _of(self, pipe: str, slot: int) -> list[int]:
         scheduler = slot % self._sm.schedulers if self._sm.pipes[pipe].per_scheduler else 0

@@ -17,8 +17,9 @@ class Warp:
     Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
     that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
     `admit` is called again from cycle ``asks_from`` on.  ``waits``: `stalled` was called, and `resumed` was not.
-    ``is_refused``: `admit` has refused its head for a number of cycles.  ``counters``: the instructions that a counter
-    counts; ``counted``: those that it has counted since it was last 0.
+    ``is_refused``: `admit` has refused its head for a number of cycles.
+    ``line`` of code that it asked for last; ``asked``: the position at which it has waited for a constant.
+    ``counters``: the instructions that a counter counts; ``counted``: those that it has counted since it was last 0.
     """
 
     slot: int
@@ -28,6 +29,9 @@ class Warp:
     fetched: int
     block: ThreadBlock
     position: int = 0
+    held_for: str = "fetch"
+    line: int | None = None
+    asked: int | None = None
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
     at_barrier: bool = False
@@ -48,6 +52,11 @@ class Warp:
     waits_for_all: bool = False
     counters: dict[int, list[UnderWay]] = field(default_factory=lambda: {counter: [] for counter in range(6)})
     counted: dict[int, list[UnderWay]] = field(default_factory=lambda: {counter: [] for counter in range(6)})
+
+    def hold(self, until: int, cause: str) -> None:
+        """Keep the head from issuing before a cycle; the cause is that of what ends last."""
+        if until > self.fetched:
+            self.fetched, self.held_for = until, cause
 
     @property
     def head(self) -> Step | None:
@@ -88,6 +97,13 @@ class Warp:
             return list(self.scoreboard.values())
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
 
+    def overwrites_sources(self) -> bool:
+        """Whether the head has no control code and writes what an earlier instruction still has to read."""
+        assert self.head is not None
+        own = self.head.instruction
+        unread = {cell for one in self.under_way if not one.has_read for cell in one.instruction.cells}
+        return own.control is None and not unread.isdisjoint(own.result_cells)
+
     @property
     def exceeds_limit(self) -> bool:
         """Whether more instructions of a counter are under way than the head allows."""
@@ -120,12 +136,14 @@ class ThreadBlock:
     """A resident thread block.
 
     ``arrived``: number of warps by number of a barrier with a count; ``complete``: the barriers whose count is reached.
+    ``arrived_by``: when the barrier unit has taken the last arrival.
     """
 
     index: int
     warps: list[Warp] = field(default_factory=list)
     arrived: Counter[int] = field(default_factory=Counter)
     complete: set[int] = field(default_factory=set)
+    arrived_by: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -137,19 +155,21 @@ class ThreadBlock:
         if self.arrived[number] >= warps:
             self.complete.add(number)
 
-    def release(self) -> None:
+    def release(self, latency: int) -> None:
         """Release warps whose barrier is complete; then all, if each waits at a barrier or has nothing left to
-        issue.
+        issue.  They may issue ``latency`` cycles after the last arrival.
         """
-        self._let_go([warp for warp in self.warps if warp.gathers_at in self.complete])
+        self._let_go([warp for warp in self.warps if warp.gathers_at in self.complete], latency)
         for number in self.complete:
             self.arrived[number] = 0
         self.complete.clear()
         if all(warp.at_barrier or warp.head is None for warp in self.warps):
-            self._let_go(self.warps)
+            self._let_go(self.warps, latency)
 
-    def _let_go(self, warps: list[Warp]) -> None:
+    def _let_go(self, warps: list[Warp], latency: int) -> None:
         for warp in warps:
+            if warp.at_barrier:
+                warp.hold(self.arrived_by + latency, "barrier")
             if warp.gathers_at is not None:
                 self.arrived[warp.gathers_at] = 0
             warp.at_barrier, warp.gathers_at = False, None

@@ -18,6 +18,7 @@ Allocated = Callable[[UnderWay, int], None]
 class WindowPath(OperandPath):
     """``control[scheduler]`` and ``allocating[scheduler]`` are the stages behind issue; ``queues[pipe, scheduler]`` the
     instructions of variable latency.  ``reserved[bank, cycle]`` counts the reads that windows will do.
+    ``issues_from[scheduler]``: when it waits no longer for a constant.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class WindowPath(OperandPath):
         self.queues: dict[tuple[str, int], list[UnderWay]] = {
             (name, scheduler): [] for name, pipe in sm.pipes.items() if pipe.queue for scheduler in range(sm.schedulers)
         }
+        self.issues_from: Counter[int] = Counter()
         self.reserved: Counter[tuple[int, int]] = Counter()
 
     def latch_is_free(self, slot: int, pipe: str) -> bool:

@@ -12,9 +12,10 @@ from __future__ import annotations
 GLOBAL, SHARED, LOCAL, TEXTURE, CONSTANT, GENERIC = range(6)
 """State spaces.  GENERIC occurs in static tables only; a record has the space that contains its addresses."""
 
-NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD, READ_ONLY_LOAD = range(6)
+NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD, READ_ONLY_LOAD, ORDERED_LOAD = range(7)
 """Kinds of memory instructions and transactions.  ATOMIC has a result; a reduction counts as a STORE.  READ_ONLY_LOAD
-is a load from global memory through the read-only path (``ld.global.nc``).
+is a load from global memory through the read-only path (``ld.global.nc``), ORDERED_LOAD one that must see what other
+SMs have written.
 """
 
 SPACE_SHIFT = 32

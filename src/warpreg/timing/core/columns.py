@@ -21,6 +21,7 @@ from warpreg.timing.core.typed import (
     CollectorRow,
     Column,
     GroupRow,
+    LineRow,
     Machine,
     OpRow,
     Pc,
@@ -109,6 +110,27 @@ class machine(Columns):
     INTERVAL: _Machine = word(
         "cycles", "cycles until the load-store unit takes the next instruction; 0: it takes any number", folded=True
     )
+    BARRIER_INTERVAL: _Machine = word("cycles", "cycles that an arrival occupies the barrier unit")
+    BARRIER_LATENCY: _Machine = word("cycles", "cycles from its last arrival until warps may issue")
+    CODE_LINES: _Machine = word("lines", "lines of the kernel's code, with instruction caches")
+    LINE_SHIFT: _Machine = word("bits", "an instruction with number n is in line n >> LINE_SHIFT")
+    L0_SETS: _Machine = word("sets", "sets of a scheduler's instruction cache")
+    L0_WAYS: _Machine = word("lines", "lines of each")
+    L1_SETS: _Machine = word("sets", "sets of the instruction cache of an SM")
+    L1_WAYS: _Machine = word("lines", "lines of each")
+    L1_CODE_LATENCY: _Machine = word("cycles", "cycles until a line of code comes from it")
+    L2_CODE_LATENCY: _Machine = word("cycles", "cycles until it has a line that it lacks")
+    STREAM_LINES: _Machine = word("lines", "lines of a stream buffer")
+    BUFFER: _Machine = word("instructions", "instructions in the buffer of a warp; 0: no instruction caches")
+    CONSTANT_LINES: _Machine = word("lines", "lines of constants that the kernel names, with constant caches")
+    FIRST_CONSTANT: Column[Machine, LineRow] = word("row", "first row of their caches")
+    L0_CONSTANT_SETS: _Machine = word("sets", "sets of each constant cache of a scheduler")
+    L0_CONSTANT_WAYS: _Machine = word("lines", "lines of each")
+    L1_CONSTANT_SETS: _Machine = word("sets", "sets of the constant cache of an SM")
+    L1_CONSTANT_WAYS: _Machine = word("lines", "lines of each")
+    L1_CONSTANT_LATENCY: _Machine = word("cycles", "cycles until a constant comes from it")
+    L2_CONSTANT_LATENCY: _Machine = word("cycles", "cycles until it has a line that it lacks")
+    CONSTANT_PATIENCE: _Machine = word("cycles", "cycles for which a scheduler waits for a constant, at most")
 
 
 _Clock: TypeAlias = Column[Clock, int]
@@ -210,6 +232,8 @@ class sms(Columns):
     ACCEPTS_FROM: _Sm = word(
         "cycle", "first cycle in which its load-store unit takes an instruction, where it has an interval"
     )
+    BARRIER_FREE: _Sm = word("cycle", "first cycle in which its barrier unit takes an arrival")
+    LINES_USED: _Sm = word("uses", "uses of lines in its caches for instructions and constants")
     HELD: Column[SmRow, OpRow] = word(
         "row", "HELD_LISTS lists of loads that wait without memory for a hook to complete them", count=HELD_LISTS
     )
@@ -266,6 +290,8 @@ class warps(Columns):
     BUSY_SETS = 6
     """Sets of cells in the scoreboard: all, those of wait classes 1 to 4, those with a long latency."""
     LONG_SET = 5
+    READING_SET = 6
+    """Cells of instructions in queues, where sources are in a scoreboard."""
     HERE, WAITING, REACH_SHIFT = 1, 2, 2
     """PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
     GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
@@ -310,12 +336,15 @@ class warps(Columns):
     LATCHED: Column[WarpRow, OpRow] = word("row", "list of those that are in no collector; undefined without one")
     LATCHED_END: Column[WarpRow, OpRow] = word("row", "end of that list")
     NUMBER: _Warp = word("warp", "its slot, counted over all SMs: the index that hooks use")
+    HELD_FOR: Column[WarpRow, Cause] = word("cause", "cause of the cycles before FETCHED")
+    LINE: _Warp = word("line", "line of code that it asked for last, NONE before the first")
+    ASKED: _Warp = word("cycle", "LAST_ISSUE when its head asked for a constant that was not there; NEVER before that")
     COUNTERS: _Warp = word(
         "instructions",
         "+ k: the k-th dependence counter, where control codes order instructions",
         count=DEPENDENCE_COUNTERS,
     )
-    BUSY: _Warp = word("set", "BUSY_SETS sets of scoreboard cells", count=0)
+    BUSY: _Warp = word("set", "BUSY_SETS sets of scoreboard cells, and the READING_SET", count=0)
 
 
 _Scheduler: TypeAlias = Column[SchedulerRow, int]
@@ -340,6 +369,8 @@ class schedulers(Columns):
     COLLECTOR_FULL: _Scheduler = word("set", "warps whose collector is full, if warps own collectors")
     ALLOCATED: _Scheduler = word("cycle", "with a read window: cycle in which the last instruction allocated its reads")
     ISSUES_FROM: _Scheduler = word("cycle", "with a read window: first cycle in which the stage after issue is free")
+    STREAM_BEGIN: _Scheduler = word("line", "first line of code in its stream buffer")
+    STREAM_END: _Scheduler = word("line", "the line behind the last one")
     ACCOUNT = 40
     """First word of its stall account, which begins a cache line of the host."""
 
@@ -418,6 +449,7 @@ class blocks(Columns):
     WAITING: _Block = word("warps", "warps at a barrier")
     COMPLETE: _Block = word("set", "set of barriers with a count that are to be released")
     OWN: _Block = word("set", "set that contains only its index in its SM")
+    ARRIVED_BY: _Block = word("cycle", "cycle in which its last arrival has passed the barrier unit")
     ARRIVED: _Block = word("warps", "+ number: warps that have issued or arrived at a barrier with a count", count=0)
 
 
@@ -504,6 +536,10 @@ class code(Columns):
         "cycles", "with a read window, of variable latency: cycles from issue to dispatch, at least; otherwise 0"
     )
     CONTROL: _Code = word("control code", "control code, see STALL_BITS to LIMIT_SHIFT; 0 without one")
+    LOCAL_LATENCY: _Code = word(
+        "cycles", "cycles from its last conflict cycle to its results, if they are not the machine's"
+    )
+    CONSTANT: _Code = word("line", "1 + the line of the constant that it reads, with constant caches; 0 for none")
     NEED: _Code = word("set", "cells that it reads or writes; those that it writes follow", count=0)
     BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS, WAITS_FOR_ALL = 1, 2, 4, 8, 16, 32, 64, 128
     NUMBER_SHIFT, COUNT_SHIFT = 8, 12
@@ -557,3 +593,16 @@ class team(Columns):
     )
     AWAITS: _Team = word("turn", "turn that it waits for, NEVER if it does not wait", at=48)
     COUNT = 64
+
+
+_Line: TypeAlias = Column[LineRow, int]
+
+
+class code_lines(Columns):
+    """Lines of code and constants in the caches of an SM: a row for each line that the kernel names, in each cache."""
+
+    THERE_FROM: _Line = word("cycle", "first cycle in which the cache has the line; 0 if it neither has nor expects it")
+    USED: _Line = word("uses", "when it was used last, in uses of the SM's caches")
+    STREAMED: _Line = word("cycle", "first cycle in which the stream buffer has it, if it is there")
+    COUNT = 4
+    """Words of a row, a power of two."""

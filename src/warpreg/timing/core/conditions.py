@@ -24,6 +24,12 @@ class Given:
     """How operands are read: one of the kinds of `warpreg.gpu.units.OperandPath`."""
     memory_model: str
     """One of `warpreg.gpu.memory.MODELS`."""
+    has_instruction_caches: bool = False
+    """The machine fetches through caches."""
+    has_constant_caches: bool = False
+    """The machine reads constants through caches."""
+    tracks_sources: bool = False
+    """The scoreboard of the machine has sources."""
     is_two_level: bool = False
     """Schedulers of the machine have active sets."""
     serves_instructions: bool = False
@@ -110,6 +116,10 @@ WINDOW = When("operands are read in a window", lambda given: given.operand_path 
 TWO_LEVEL = When("schedulers have active sets", lambda given: given.is_two_level, "schedulers have no active sets")
 FIXED, CACHED, CONTENTION = memory_model("fixed"), memory_model("cached"), memory_model("contention")
 CACHES = memory_model("cached", "contention")
+
+INSTRUCTION_CACHES = When("instructions are fetched through caches", lambda given: given.has_instruction_caches)
+CONSTANT_CACHES = When("constants are read through caches", lambda given: given.has_constant_caches)
+TRACKS_SOURCES = When("sources are in a scoreboard", lambda given: given.tracks_sources and not given.has_control_codes)
 
 # Of the kernel.
 

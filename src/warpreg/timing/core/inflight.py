@@ -7,7 +7,7 @@ slots to be checked.
 from __future__ import annotations
 
 from warpreg.timing.core.bitset import bit, lowest
-from warpreg.timing.core.columns import clock, machine, ops, schedulers, sms, warps
+from warpreg.timing.core.columns import Cause, clock, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.rows import op_after, slot_of, warp_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import NEVER, NONE, OpRow, Pc, SmRow, WarpRow
@@ -104,6 +104,15 @@ def wake_at(c: Core, sm: SmRow, warp: WarpRow, due: int, now: int) -> None:
     index = due & (size - 1)
     c.wheel[sm * size + index, WOKEN] |= bit(slot_of(c, sm, warp))
     c.table[sm, sms.RIPE + (index >> 6)] |= bit(index & 63)
+
+
+def hold(c: Core, sm: SmRow, warp: WarpRow, until: int, cause: Cause, now: int) -> None:
+    """Keep the head of a warp from issuing before cycle ``until``; of several causes, the one that ends last counts."""
+    if until > c.rows[warp, warps.FETCHED]:
+        c.rows[warp, warps.FETCHED] = until
+        c.rows[warp, warps.HELD_FOR] = cause
+        if until > now + 1:
+            wake_at(c, sm, warp, until, now)
 
 
 def mark(c: Core, warp: WarpRow) -> None:

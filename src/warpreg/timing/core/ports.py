@@ -220,6 +220,18 @@ def late_entry(c: Core, op: OpRow, now: int) -> int:
     return 0
 
 
+@port("constant caches")
+def lacks_constant(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, now: int) -> bool:
+    """Whether the head of a warp that a scheduler selects must wait for a constant."""
+    return False
+
+
+@port("constant caches")
+def constant_cycles(c: Core, sm: SmRow, op: OpRow, now: int) -> int:
+    """Cycles until the constant of an instruction that is dispatched is there."""
+    return 0
+
+
 @port("the hook admit")
 def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     """GO, or the token to wait for."""
@@ -346,6 +358,17 @@ def sources_read(c: Core, op: OpRow) -> None:
     """All sources of an instruction are read."""
 
 
+@port("sources in a scoreboard")
+def queued(c: Core, warp: WarpRow, pc: Pc) -> None:
+    """With a read window, an instruction enters the queue of its pipe."""
+
+
+@port("sources in a scoreboard")
+def waits_for_readers(c: Core, warp: WarpRow) -> bool:
+    """Whether the head of a warp writes what an instruction in a queue still reads."""
+    return False
+
+
 @port("control codes")
 def results_written(c: Core, op: OpRow) -> None:
     """An instruction is complete."""
@@ -362,9 +385,19 @@ def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """A warp has issued an instruction, which may say when it issues again."""
 
 
+@port("instruction caches")
+def fetch_next(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
+    """A warp has issued an instruction, and fetches further ones."""
+
+
+@port("instruction caches")
+def fetch_first(c: Core, sm: SmRow, warp: WarpRow, now: int) -> None:
+    """A warp that is placed fetches its first instruction."""
+
+
 @port("control codes")
-def unfetched(c: Core, warp: WarpRow) -> Cause:
-    """The cause of a warp that may not issue yet."""
+def unfetched(c: Core) -> Cause:
+    """The cause of the cycles behind an instruction of pipe ``ctrl``."""
     return causes.FETCH
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from warpreg.timing.core.columns import machine
 from warpreg.timing.core.prefetch import HOST_LINE
-from warpreg.timing.core.typed import Array, Clock, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
+from warpreg.timing.core.typed import Array, Clock, LineRow, Machine, Pc, Rows, SmRow, Table, TeamRow, Words
 
 FRONT = -(-machine.COUNT // HOST_LINE) * HOST_LINE
 """Words before the first row, which hold the machine."""
@@ -51,6 +51,8 @@ class Core(NamedTuple):
     """By SM: when it must be stepped or receive a thread block, as in `warpreg.timing.sm.team`; NEVER: not before
     UNTIL.
     """
+    lines: Table[LineRow]
+    """By SM, what its caches for instructions and constants know of each line that the kernel names."""
 
 
 IN_FRONT = tuple(

@@ -38,6 +38,8 @@ SmRow = NewType("SmRow", int)
 """A row of ``Core.table``: the index of an SM."""
 Pc = NewType("Pc", int)
 """A row of ``Core.code``: the index of an instruction in its kernel."""
+LineRow = NewType("LineRow", int)
+"""A row of ``Core.lines``."""
 Machine = NewType("Machine", int)
 Clock = NewType("Clock", int)
 """Types of the single rows ``Core.machine`` and ``Core.clock``."""

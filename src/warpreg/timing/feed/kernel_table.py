@@ -13,7 +13,8 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.parts.hints.program_table import classify, program_table
 from warpreg.gpu import Machine
-from warpreg.gpu.pipes import MEM, PIPES, SFU, TEX
+from warpreg.gpu.opcodes import ARITHMETIC, OpcodeTiming, timing_of
+from warpreg.gpu.pipes import CTRL, MEM, PIPES, SFU, TEX, UNTIMED
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
@@ -25,6 +26,7 @@ from warpreg.timing.core.columns import code, warps
 from warpreg.timing.core.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
+from warpreg.timing.feed.constant_lines import constant_lines
 from warpreg.timing.feed.control_words import awaited_copies, control_word, counters_of_copies
 from warpreg.timing.feed.memory_sites import access_kinds
 
@@ -45,6 +47,7 @@ class Table(NamedTuple):
 
     ``words`` is the number of words of a set of cells (even, so that one compiled core serves most kernels).
     ``most_reads`` and ``most_writes`` are the largest numbers of source and result words of one instruction.
+    ``constant_lines`` are those that the instructions name, with constant caches.
     """
 
     code: NDArray[np.int64]
@@ -53,17 +56,17 @@ class Table(NamedTuple):
     words: int
     most_reads: int
     most_writes: int
+    constant_lines: int = 0
 
 
 def table(kernel: Kernel, machine: Machine) -> Table:
     """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
-    tables = _tables(kernel)
-    schedulers, latency = (
-        machine.schedulers,
-        (machine.latency.texture, machine.latency.shared, machine.latency.constant),
-    )
-    key = (latency, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
-           *machine.worker.items(), *machine.pipes.items())  # fmt: skip
+    tables, schedulers = _tables(kernel), machine.schedulers
+    skips = machine.memory.l1 is not None and machine.memory.l1.skip_ordered
+    latency = (machine.latency.texture, machine.latency.shared, machine.latency.constant)
+    key = (latency, skips, schedulers.blocks_warps, schedulers.follows_control_codes, machine.operand_path.kind,
+           machine.constant_cache, *machine.worker.items(), *machine.pipes.items(),
+           *machine.opcodes.items())  # fmt: skip
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -98,17 +101,20 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
     controlled = is_controlled(kernel, machine)
     copies = counters_of_copies(kernel) if controlled else None
     cells = _Cells(int(program.register_count))
-    kinds = access_kinds(kernel)
+    kinds = kinds_on(kernel, machine)
     lists: list[tuple[int, int]] = []
     instructions: list[list[int]] = []
     needs: list[tuple[set[int], set[int]]] = []
     most_reads = most_writes = 1
+    lines = constant_lines(kernel, machine)
     for pc, instruction in enumerate(kernel.instructions()):
         reads = _reads(program, pc)
         writes = _writes(program, pc, instruction, cells)
         written = {cell for cell, _ in writes}
         touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
         row = _row(program, pc, instruction, machine, int(kinds[pc]), copies)
+        if row[code.PIPE] != CTRL:
+            row[code.CONSTANT] = 1 + lines.get(pc, -1)
         row[code.READS], row[code.READS_END] = len(lists), len(lists) + len(reads)
         lists += reads
         row[code.WRITES], row[code.WRITES_END] = len(lists), len(lists) + len(writes)
@@ -143,7 +149,16 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         words,
         most_reads,
         most_writes,
+        1 + max(lines.values(), default=-1),
     )
+
+
+def kinds_on(kernel: Kernel, machine: Machine) -> NDArray[np.uint8]:
+    """The kinds of accesses by pc; ordered loads are loads where they do not pass the first level."""
+    kinds, cache = access_kinds(kernel), machine.memory.l1
+    if cache is not None and cache.skip_ordered:
+        return kinds
+    return np.where(kinds == record.ORDERED_LOAD, record.LOAD, kinds).astype(np.uint8)
 
 
 def own_banks(machine: Machine) -> int:
@@ -258,10 +273,18 @@ def pipe_on(machine: Machine, instruction: Instruction, controlled: bool) -> str
     """The pipe of a machine that executes an instruction.  Where control codes order instructions, arithmetic whose
     result has a counter has a variable latency, and belongs to `sfu`.
     """
-    name = pipe_of(instruction)
+    name, other = pipe_of(instruction), own_timing(machine, instruction).pipe
+    if other is not None and name not in ARITHMETIC:
+        raise TimingError(f"machine {machine.name}: opcodes: {instruction.opcode} belongs to pipe {name}, not {other}")
+    name = other or name
     if controlled and name in FIXED and instruction.control is not None and instruction.control.write is not None:
         name = PIPES[SFU]
     return machine.worker[name]
+
+
+def own_timing(machine: Machine, instruction: Instruction) -> OpcodeTiming:
+    """What a machine says of the opcode of an instruction."""
+    return timing_of(machine.opcodes, instruction.opcode, instruction.modifiers)
 
 
 def _row(
@@ -271,13 +294,10 @@ def _row(
     name = pipe_on(machine, instruction, copies is not None)
     pipe = machine.pipes[name]
     row[code.PIPE] = PIPES.index(name)
-    row[code.LATENCY], row[code.INITIATION] = pipe.latency or 0, pipe.initiation
-    if is_unrecorded_fetch(instruction) and not kind:
-        row[code.LATENCY] = machine.latency.texture
-    if pipe.lead is not None:
-        row[code.LEAD] = pipe.lead
-        if name == PIPES[MEM] and not kind:
-            row[code.LATENCY] = latency_without_record(instruction, machine)
+    own = own_timing(machine, instruction)
+    row[code.INITIATION], row[code.LEAD] = own.initiation or pipe.initiation, pipe.lead or 0
+    row[code.LOCAL_LATENCY] = own.latency or 0
+    row[code.LATENCY] = 0 if kind and name in UNTIMED else own.latency or _latency(instruction, machine, name)
     row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
     row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction, copies))
@@ -286,6 +306,16 @@ def _row(
     )
     row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])
     return row
+
+
+def _latency(instruction: Instruction, machine: Machine, name: str) -> int:
+    """The latency of an instruction without a record on a pipe."""
+    pipe = machine.pipes[name]
+    if is_unrecorded_fetch(instruction):
+        return machine.latency.texture
+    if name == PIPES[MEM] and pipe.lead is not None:
+        return latency_without_record(instruction, machine)
+    return pipe.latency or 0
 
 
 def latency_without_record(instruction: Instruction, machine: Machine) -> int:

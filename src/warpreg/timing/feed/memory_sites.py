@@ -36,6 +36,8 @@ SASS_KINDS = {
 
 READ_ONLY = frozenset({"nc", "CONSTANT", "CI"})
 """Modifiers of loads from global memory through the read-only path, of PTX and of SASS."""
+BEYOND_THE_SM = frozenset({"cluster", "gpu", "sys", "GPU", "SYS"})
+"""Scopes that other SMs belong to."""
 
 
 class Sites(NamedTuple):
@@ -75,7 +77,9 @@ def memory_sites(kernel: Kernel) -> Sites:
 
 @cached_analysis
 def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
-    """By pc: NO_ACCESS without a record, LOAD, READ_ONLY_LOAD, STORE (reductions included), or ATOMIC with a result."""
+    """By pc: NO_ACCESS without a record, LOAD, READ_ONLY_LOAD, ORDERED_LOAD, STORE (reductions included), or ATOMIC
+    with a result.
+    """
     return np.array([_kind(i) if step_bytes(i) else record.NO_ACCESS for i in kernel.instructions()], np.uint8)
 
 
@@ -136,6 +140,8 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
 def _kind(instruction: Instruction) -> int:
     if _is_read_only(instruction):
         return record.READ_ONLY_LOAD
+    if _is_ordered(instruction):
+        return record.ORDERED_LOAD
     if is_lifted_fetch(instruction):
         return record.STORE if instruction.traits.writes_memory else record.LOAD
     if sass.is_sass(instruction):
@@ -148,6 +154,19 @@ def _kind(instruction: Instruction) -> int:
 def _is_read_only(instruction: Instruction) -> bool:
     is_global = instruction.traits.loads and instruction.traits.space in ("", "global")
     return is_global and not READ_ONLY.isdisjoint(instruction.modifiers)
+
+
+def _is_ordered(instruction: Instruction) -> bool:
+    """Whether a load must see what other SMs have written: it is volatile, relaxed or acquiring beyond the SM, or names
+    a cache operator that bypasses the first level (PTX ISA, "Memory Consistency Model" and "Cache Operators").
+    """
+    modifiers = set(instruction.modifiers)
+    if instruction.opcode in ("LD", "LDG"):
+        return "STRONG" in modifiers and not modifiers.isdisjoint(BEYOND_THE_SM)
+    if instruction.opcode != "ld" or modifiers & {"shared", "local", "const", "param"}:
+        return False
+    is_strong = bool(modifiers & {"relaxed", "acquire"}) and not modifiers.isdisjoint(BEYOND_THE_SM)
+    return is_strong or not modifiers.isdisjoint({"volatile", "mmio", "cg", "cv"})
 
 
 def _spaces(modifiers: tuple[str, ...]) -> list[str]:

@@ -17,6 +17,7 @@ from warpreg.timing.core.columns import (
     causes,
     clock,
     code,
+    code_lines,
     collectors,
     function_units,
     groups,
@@ -64,7 +65,7 @@ def new_core(
     """
     sizes = sm_count, resident, block_warps, addresses, owned, added_banks, added_stages
     blank = _blank(gpu, table, sizes)
-    m = blank.machine
+    m = _with_lines(blank.machine, table)
     least = gpu.schedulers.count * (2 * gpu.schedulers.issue_width + 4) + 2 * block_warps + 4 * gpu.sm.warps
     room = threads * OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
     first_op = int(m[machine.FIRST_OP])
@@ -76,6 +77,17 @@ def new_core(
     core.clock[clock.MIN_OPS] = least
     core.clock[clock.TOTAL_BLOCKS] = block_count
     return core
+
+
+def _with_lines(m: MachineWords, table: Table) -> MachineWords:
+    """The machine with the lines of a kernel's code and constants, none without caches for them."""
+    own = cast(MachineWords, array_of(m).copy())
+    if m[machine.BUFFER] != 0:
+        own[machine.CODE_LINES] = -(-len(table.code) >> m[machine.LINE_SHIFT])
+    own[machine.CONSTANT_LINES] = table.constant_lines
+    first: Any = m[machine.SMS] * (m[machine.SCHEDULERS] + 1) * own[machine.CODE_LINES]
+    own[machine.FIRST_CONSTANT] = first
+    return own
 
 
 class Blank(NamedTuple):
@@ -151,8 +163,17 @@ def _on_words(words: Array, m: MachineWords, table: Table, unit_count: int, thre
         sequences=np.zeros(max(1, sm_count * m[machine.COLLECTORS]), np.int64),
         clock=cast(Any, np.zeros(clock.COUNT, np.int64)),
         turns=np.full(sm_count, NEVER, np.int64),
+        lines=cast(Any, np.zeros((max(1, _line_rows(m)), code_lines.COUNT), np.int64)),
         team=cast(Any, np.zeros((2 + threads, team.COUNT), np.int64)),
     )
+
+
+def _line_rows(m: MachineWords) -> int:
+    """Rows of lines: for code those of each scheduler's cache and of that of the SM, for constants those of two of each
+    scheduler and of that of the SM.
+    """
+    constant_caches = m[machine.SMS] * (2 * m[machine.SCHEDULERS] + 1)
+    return int(m[machine.FIRST_CONSTANT] + constant_caches * m[machine.CONSTANT_LINES])
 
 
 def _wheel(buckets: int) -> Array:
@@ -172,7 +193,7 @@ def _place_rows(m: MachineWords, table: Table, addresses: bool) -> int:
     """
     named = int(m[machine.BANKS]) if addresses else 2
     widths = {
-        machine.WARP_ROW: int(warps.BUSY) + warps.BUSY_SETS * table.words,
+        machine.WARP_ROW: int(warps.BUSY) + (warps.READING_SET + 1) * table.words,
         machine.SCHEDULER_ROW: int(schedulers.ACCOUNT) + causes.COUNT,
         machine.GROUP_ROW: groups.COUNT,
         machine.COLLECTOR_ROW: max(MIN_COLLECTOR_ROW, int(collectors.WORD) + 2 * table.most_reads),

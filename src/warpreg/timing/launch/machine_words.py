@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from warpreg.gpu import Machine
+from warpreg.gpu.caches import ConstantCaches, InstructionCaches
 from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.gpu.scheduling import PRIORITIES, SUSPENDS
 from warpreg.timing.core import typed
@@ -17,6 +18,8 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.kernel_table import own_banks
 
 MIN_WHEEL = 128
+INSTRUCTION_BYTES = 16
+"""Of an instruction since Volta; code that is not machine code counts as if it were as long."""
 
 
 def machine_words(
@@ -37,6 +40,12 @@ def machine_words(
     m[machine.UNITS] = sum(copies(gpu, pipe.private) for pipe in gpu.pipes.values())
     _schedule(m, gpu)
     m[machine.INTERVAL] = gpu.load_store.interval or 0
+    if gpu.barrier is not None:
+        m[machine.BARRIER_INTERVAL], m[machine.BARRIER_LATENCY] = gpu.barrier.interval, gpu.barrier.latency
+    if gpu.instruction_cache is not None:
+        _fetch(m, gpu.instruction_cache)
+    if gpu.constant_cache is not None:
+        _read_constants(m, gpu.constant_cache)
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
     m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
     if not m[machine.IDEAL]:
@@ -68,6 +77,23 @@ def _read_operands(m: Words[typed.Machine], gpu: Machine) -> None:
     m[machine.BY_REGISTER], m[machine.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
     m[machine.COLLECTORS] = sum(one.collectors * copies(gpu, one.private) for one in gpu.collectors.values())
     m[machine.GROUPS] = sum(copies(gpu, one.private) for one in gpu.collectors.values())
+
+
+def _fetch(m: Words[typed.Machine], own: InstructionCaches) -> None:
+    m[machine.LINE_SHIFT] = max(0, (own.line_bytes // INSTRUCTION_BYTES).bit_length() - 1)
+    m[machine.L0_WAYS], m[machine.L0_SETS] = own.l0_ways, own.l0_bytes // (own.line_bytes * own.l0_ways)
+    m[machine.L1_WAYS], m[machine.L1_SETS] = own.l1_ways, own.l1_bytes // (own.line_bytes * own.l1_ways)
+    m[machine.L1_CODE_LATENCY], m[machine.L2_CODE_LATENCY] = own.l1_latency, own.l2_latency
+    m[machine.STREAM_LINES], m[machine.BUFFER] = own.prefetch, own.buffer
+
+
+def _read_constants(m: Words[typed.Machine], own: ConstantCaches) -> None:
+    m[machine.L0_CONSTANT_WAYS] = own.l0_ways
+    m[machine.L0_CONSTANT_SETS] = own.l0_bytes // (own.line_bytes * own.l0_ways)
+    m[machine.L1_CONSTANT_WAYS] = own.l1_ways
+    m[machine.L1_CONSTANT_SETS] = own.l1_bytes // (own.line_bytes * own.l1_ways)
+    m[machine.L1_CONSTANT_LATENCY], m[machine.L2_CONSTANT_LATENCY] = own.l1_latency, own.l2_latency
+    m[machine.CONSTANT_PATIENCE] = own.patience
 
 
 def _sets(m: Words[typed.Machine]) -> Iterator[tuple[str, int]]:

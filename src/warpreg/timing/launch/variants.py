@@ -39,6 +39,9 @@ def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) 
     return Given(
         operand_path=machine.operand_path.kind,
         memory_model=machine.memory.memory.model,
+        has_instruction_caches=machine.instruction_cache is not None,
+        has_constant_caches=machine.constant_cache is not None,
+        tracks_sources=machine.schedulers.tracks_sources or False,
         is_two_level=machine.schedulers.active_warps is not None,
         serves_instructions=machine.register_file.serves_instructions,
         hooks=frozenset(hooks),

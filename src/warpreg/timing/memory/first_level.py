@@ -2,8 +2,8 @@
 
 Loads are looked up when they are sent and answered ``latency`` cycles later.  A miss allocates a line, and transactions
 that wait for it are chained to it; each line in flight occupies a miss register, which merges a limited number of them.
-Stores and atomics pass through.  A transaction without a free miss register or a place in one, a line or a place in the
-network waits in front of the cache, and the SM sends no other until it has proceeded.
+Stores, atomics and ordered loads pass through.  A transaction without a free miss register or a place in one, a line or
+a place in the network waits in front of the cache, and the SM sends no other until it has proceeded.
 """
 
 from __future__ import annotations
@@ -149,11 +149,12 @@ def _take(memory: Memory, sm: int, node: int, now: int, turn: int) -> int:
     skips = p[parameters.HAS_L1] == 0 or (
         p[parameters.SKIP_GLOBAL] == 1 and line < LOCAL_BASE and not _is_cached_apart(memory, kind)
     )
+    passes = skips or (kind == record.ORDERED_LOAD and line < LOCAL_BASE)
     slot = NONE
     if p[parameters.HAS_L1] == 1:
         slot = tags.find(memory.lines1, memory.buckets1, p[parameters.BUCKETS1], sm, line)
     request = node
-    if is_load and not skips:
+    if is_load and not passes:
         request = _look_up(memory, sm, node, slot, now)
         if request == MUST_WAIT:
             return 0

@@ -46,7 +46,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
     """Occupy the port for at least one cycle; the ticket is back ``latency`` cycles after that begins."""
     p = memory.parameters
     start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
-    moved = sectors | p[parameters.SEGMENT] if kind == record.LOAD or kind == record.READ_ONLY_LOAD else sectors
+    moved = sectors | p[parameters.SEGMENT] if record.is_load(kind) and kind != record.TEXTURE_LOAD else sectors
     busy = max(TICKS, sectors_in(moved) * p[parameters.SECTOR_TICKS])
     memory.sms[sm, sms.FREE_AT] = start + busy
     memory.sms[sm, sms.UNDER_WAY] += 1

@@ -9,7 +9,7 @@ from warpreg.timing.core.bitset import bit, count, lowest
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, schedulers, sms, warps
 from warpreg.timing.core.rows import block_at, scheduler_at, warp_at
 from warpreg.timing.core.state import Core
-from warpreg.timing.core.typed import NONE, BlockRow, SmRow, WarpRow
+from warpreg.timing.core.typed import NEVER, NONE, BlockRow, SmRow, WarpRow
 from warpreg.timing.sm.issue import move_on
 from warpreg.timing.sm.wakeup import enter_active, set_cause
 from warpreg.timing.sm.writeback import end_warp
@@ -71,6 +71,7 @@ def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
     c.rows[block, blocks.HEADS_LEFT] = block_warps
     c.rows[block, blocks.WAITING] = 0
     c.rows[block, blocks.COMPLETE] = 0
+    c.rows[block, blocks.ARRIVED_BY] = 0
     for number in range(code.BARRIERS):
         c.rows[block, blocks.ARRIVED + number] = 0
     ports.take_slots(c, d, sm, block)
@@ -101,14 +102,17 @@ def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: in
     c.rows[warp, warps.COPIED] = 0
     c.rows[warp, warps.COPY_GROUPS] = 0
     c.rows[warp, warps.FETCHED] = now + 1
+    c.rows[warp, warps.HELD_FOR] = causes.FETCH
     c.rows[warp, warps.AGE] = c.table[sm, sms.AGES]
     c.rows[warp, warps.STOP] = warps.GOING
     c.rows[warp, warps.LAST_ISSUE] = -1
+    c.rows[warp, warps.ASKED] = NEVER
     c.rows[warp, warps.SWAP_UNTIL] = 0
     c.rows[warp, warps.ASKS_FROM] = 0
     c.rows[warp, warps.AT_WORK] = now
     c.table[sm, sms.AGES] += 1
     move_on(c, warp)
+    ports.fetch_first(c, sm, warp, now)
     scheduler_count = c.machine[machine.SCHEDULERS]
     position = slot // scheduler_count
     row = scheduler_at(c, sm, slot % scheduler_count)

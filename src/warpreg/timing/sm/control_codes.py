@@ -10,7 +10,7 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit
 from warpreg.timing.core.columns import Cause, causes, code, machine, ops, warps
-from warpreg.timing.core.inflight import mark, wake_at
+from warpreg.timing.core.inflight import hold, mark
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import OpRow, Pc, SmRow, WarpRow
@@ -73,14 +73,11 @@ def write_cell(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
 @stands_for(ports.stall, when.CONTROL_CODES)
 def stall(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
     """The warp may issue again when its stall count is over."""
-    until = max(c.rows[warp, warps.FETCHED], now + (c.code[pc, code.CONTROL] & code.STALL_BITS))
-    c.rows[warp, warps.FETCHED] = until
-    if until > now + 1:
-        wake_at(c, sm, warp, until, now)
+    hold(c, sm, warp, now + (c.code[pc, code.CONTROL] & code.STALL_BITS), causes.ALU, now)
 
 
 @stands_for(ports.unfetched, when.CONTROL_CODES)
-def unfetched(c: Core, warp: WarpRow) -> Cause:
+def unfetched(c: Core) -> Cause:
     """The cause of a stall count."""
     return causes.ALU
 

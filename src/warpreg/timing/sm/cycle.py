@@ -186,7 +186,7 @@ def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
         if take_turn(c, d, sm, scheduler, now):
             again = True
     if c.table[sm, sms.CHECK_BARRIER] != 0:
-        release_barriers(c, sm)
+        release_barriers(c, sm, now)
     if ports.is_two_level(c):
         for scheduler in range(scheduler_count):
             fill_active(c, d, sm, scheduler, now)

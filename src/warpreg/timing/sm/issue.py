@@ -12,7 +12,7 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after, round_from
 from warpreg.timing.core.columns import blocks, causes, clock, code, machine, ops, schedulers, sms, warps
-from warpreg.timing.core.inflight import mark, take_op, wake_at
+from warpreg.timing.core.inflight import hold, mark, take_op
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.rows import account_of, block_at, scheduler_at, warp_at, warp_of
@@ -36,11 +36,17 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     able = ready & ~blocked_warps(c, sm, scheduler, 1, now)
     refused = 0
     issued = 0
+    lacking = 0
     left = able
     while left != 0:
         position = _pick(c, sm, row, scheduler, ports.prefer(c, d, sm, scheduler, left, now))
         left ^= bit(position)
         warp = warp_of(c, sm, scheduler, position)
+        if ports.lacks_constant(c, sm, row, scheduler, warp, now):
+            lacking = 1
+            take_from_ready(c, row, warp, bit(position))
+            c.rows[row, schedulers.DIRTY] |= bit(position)
+            break
         token = ports.admit(c, d, sm, warp, c.rows[warp, warps.HEAD], now)
         if token == GO:
             _issue_from(c, d, sm, row, scheduler, position, warp, now)
@@ -53,7 +59,8 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     account = account_of(c, row)
     c.rows[account, causes.ISSUED] += issued
     c.rows[account, causes.TOKEN] += refused
-    c.rows[account, causes.NOT_SELECTED] += count(able) - issued - refused
+    c.rows[account, causes.OPERANDS] += lacking
+    c.rows[account, causes.NOT_SELECTED] += count(able) - issued - refused - lacking
     return left != 0
 
 
@@ -161,6 +168,7 @@ def issue_head(
         enter_scoreboard(c, warp, pc, op)
         ports.take(c, d, sm, row, pipe, pc, op, now)
     ports.stall(c, sm, warp, pc, now)
+    ports.fetch_next(c, sm, warp, pc, now)
     ports.see_next(c, d, sm, warp, now)
     if c.rows[warp, warps.HEAD] == NONE:
         c.rows[c.rows[warp, warps.BLOCK], blocks.HEADS_LEFT] -= 1
@@ -208,16 +216,15 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
     c.rows[warp, warps.FLIGHT] -= 1
     flags = c.code[pc, code.FLAGS]
     block = c.rows[warp, warps.BLOCK]
+    if flags & code.BARRIER != 0 or flags >> code.COUNT_SHIFT != 0:
+        _pass_barrier_unit(c, sm, block, now)
     if flags >> code.COUNT_SHIFT != 0:
         _arrive(c, sm, block, flags)
     if c.rows[warp, warps.HEAD] == NONE:
         if c.rows[warp, warps.FLIGHT] == 0:
             end_warp(c, sm, warp)
         return
-    fetched = now + c.machine[machine.CTRL_LATENCY]
-    c.rows[warp, warps.FETCHED] = fetched
-    if fetched > now + 1:
-        wake_at(c, sm, warp, fetched, now)
+    hold(c, sm, warp, now + c.machine[machine.CTRL_LATENCY], ports.unfetched(c), now)
     if flags & code.BARRIER != 0:
         c.rows[warp, warps.STOP] = warps.AT_BARRIER
         c.rows[warp, warps.TOKEN] = flags >> code.NUMBER_SHIFT & 15 if flags >> code.COUNT_SHIFT != 0 else NONE
@@ -234,6 +241,13 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
         group = c.rows[warp, warps.COPY_GROUPS] - 1 - (flags >> code.NUMBER_SHIFT & 15)
         c.rows[warp, warps.STOP] = warps.AT_FENCE
         c.rows[warp, warps.AWAITED] = c.rows[warp, warps.COPIES_AT + group % warps.COMMIT_SLOTS] if group >= 0 else 0
+
+
+def _pass_barrier_unit(c: Core, sm: SmRow, block: BlockRow, now: int) -> None:
+    """The barrier unit of the SM takes one arrival after the other."""
+    passed = max(c.table[sm, sms.BARRIER_FREE], now) + c.machine[machine.BARRIER_INTERVAL]
+    c.table[sm, sms.BARRIER_FREE] = passed
+    c.rows[block, blocks.ARRIVED_BY] = passed
 
 
 def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
@@ -260,7 +274,7 @@ def enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
                 c.rows[warp, warps.BUSY + warps.LONG_SET * words + word] |= written
 
 
-def release_barriers(c: Core, sm: SmRow) -> None:
+def release_barriers(c: Core, sm: SmRow, now: int) -> None:
     """Release warps at the end of phase 3: those at a complete barrier, or all of a thread block if each of its warps
     waits at a barrier or has issued everything.
     """
@@ -272,12 +286,12 @@ def release_barriers(c: Core, sm: SmRow) -> None:
         complete = c.rows[block, blocks.COMPLETE]
         if complete != 0:
             c.rows[block, blocks.COMPLETE] = 0
-            _release(c, sm, block, complete)
+            _release(c, sm, block, complete, now)
         if c.rows[block, blocks.WAITING] == c.rows[block, blocks.HEADS_LEFT] and c.rows[block, blocks.WAITING] > 0:
-            _release(c, sm, block, NONE)
+            _release(c, sm, block, NONE, now)
 
 
-def _release(c: Core, sm: SmRow, block: BlockRow, complete: int) -> None:
+def _release(c: Core, sm: SmRow, block: BlockRow, complete: int, now: int) -> None:
     """Release the warps at the barriers ``complete``, or at any barrier (NONE); these barriers restart."""
     for number in range(code.BARRIERS):
         if complete != NONE and complete >> number & 1 != 0:
@@ -290,12 +304,13 @@ def _release(c: Core, sm: SmRow, block: BlockRow, complete: int) -> None:
                 if number != NONE:
                     c.rows[block, blocks.ARRIVED + number] = 0
                 c.rows[block, blocks.WAITING] -= 1
-                _go_on(c, warp)
+                _go_on(c, sm, block, warp, now)
 
 
-def _go_on(c: Core, warp: WarpRow) -> None:
+def _go_on(c: Core, sm: SmRow, block: BlockRow, warp: WarpRow, now: int) -> None:
     """Release a warp from its barrier."""
     c.rows[warp, warps.STOP] = warps.GOING
+    hold(c, sm, warp, c.rows[block, blocks.ARRIVED_BY] + c.machine[machine.BARRIER_LATENCY], causes.BARRIER, now)
     mark(c, warp)
     if ports.is_two_level(c):
         know_eligible(c, warp, slowest(c, warp))

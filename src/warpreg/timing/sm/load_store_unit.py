@@ -28,7 +28,7 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     """
     pc = c.rows[op, ops.PC]
     pipe = c.code[pc, code.PIPE]
-    ready = now + later
+    ready = now + later + ports.constant_cycles(c, sm, op, now)
     dispatch = c.machine[machine.DISPATCH_CYCLES]
     c.clock[clock.DISPATCHED + pipe] += 1
     if pipe != pipes.MEM and pipe != pipes.TEX:
@@ -113,6 +113,8 @@ def _end_local(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     space = c.slab[c.rows[op, ops.RECORD]] >> record.SPACE_SHIFT & 255
     constant = space == record.CONSTANT
     latency = c.machine[machine.CONSTANT_LATENCY] if constant else c.machine[machine.SHARED_LATENCY]
+    if c.code[pc, code.LOCAL_LATENCY] != 0:
+        latency = c.code[pc, code.LOCAL_LATENCY]
     schedule(c, sm, op, now + latency, now)
 
 

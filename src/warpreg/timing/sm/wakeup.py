@@ -86,7 +86,7 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
         c.rows[row, schedulers.DIRTY] |= bit(position)
         return causes.TOKEN
     if c.rows[warp, warps.FETCHED] > now:
-        return ports.unfetched(c, warp)
+        return c.rows[warp, warps.HELD_FOR]
     if waited >= 0:
         return wait_cause(waited)
     if ports.is_two_level(c):
@@ -94,7 +94,7 @@ def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int
             return causes.INACTIVE
         if c.rows[warp, warps.SWAP_UNTIL] > now:
             return causes.SWAP
-    return causes.READY
+    return causes.OPERANDS if ports.waits_for_readers(c, warp) else causes.READY
 
 
 def wait_cause(waited: int) -> Cause:

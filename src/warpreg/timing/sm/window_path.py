@@ -165,6 +165,7 @@ def _queue(c: Core, d: Any, sm: SmRow, group: GroupRow, pc: Pc, op: OpRow, now: 
     collector = lowest(c.rows[group, groups.FREE])
     c.rows[group, groups.FREE] ^= bit(collector)
     c.rows[op, ops.PLACE] = collector
+    ports.queued(c, c.rows[op, ops.WARP], pc)
     if c.rows[group, groups.LATCHED] == NONE:
         c.rows[group, groups.LATCHED] = op
         c.table[sm, sms.GROUPS_LATCHED] |= c.rows[group, groups.OWN]
