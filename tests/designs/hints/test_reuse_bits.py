@@ -32,6 +32,19 @@ def test_flags_of_the_code_stand_when_a_design_inserts_instructions() -> None:
     assert code_bits(program_table(kernel), kernel).tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]
 
 
+def test_a_flag_does_not_stand_over_a_write() -> None:
+    """R2 is kept for the next read of its place.  With a move to R2 in between, that read would get the old value; a
+    move to R3 is no matter.
+    """
+    for inserted, stands in (("mov.b32 R2, R9", 0), ("mov.b32 R3, R9", 1)):
+        kernel = code("add.s32 R1, R2, R4\nadd.s32 R5, R2, R6")
+        (block,) = kernel.blocks
+        first, last = block.instructions
+        marked = replace(first, control=ControlCode(), reuse=(0,))
+        kernel = _with(kernel, (marked, assemble(inserted), last))
+        assert code_bits(program_table(kernel), kernel).tolist() == [stands, 0, 0, 0, 0]
+
+
 def test_a_counter_of_the_result_means_a_variable_latency() -> None:
     """Conversions and the like are arithmetic whose results have a counter; loads never use the cache."""
     kernel = code("add.s32 R1, R2, R3\nadd.s32 R1, R2, R3\nld.shared.u32 R1, [R2]")

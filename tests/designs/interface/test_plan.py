@@ -19,10 +19,12 @@ from warpreg.designs.interface import (
     change,
     count,
     extra,
+    is_served,
     is_timed,
     level,
     move,
     now,
+    nowhere,
     read,
     wake,
     write,
@@ -31,6 +33,8 @@ from warpreg.designs.interface.plan import (
     ALONE,
     ELSEWHERE,
     EXTRAS,
+    FIRST_OPERAND,
+    FIRST_READS,
     GRANTED,
     IN_BANKS,
     INTEGRAL,
@@ -170,6 +174,17 @@ def test_a_second_design_places_what_the_first_leaves_to_the_register_file() -> 
     assert accesses(first) == [[1, 1], [1, 2], [0, 0]]
     assert first.sources[:2].tolist() == [[CACHE, *[-1] * 6], [MRF, 4, 2, -1, -1, -1, -1]]
     assert first.results[:, IN_BANKS].tolist() == [[-1] * 7, [MRF, 6, -1, -1, 0b11, -1, -1]]
+
+
+def test_a_later_design_asks_what_comes_to_the_register_file() -> None:
+    """Operand 10 is served by the first one's cache, 11 comes to the MRF, 12 is accessed nowhere."""
+    first = new_plan(turn=FIRST_READS)
+    read(first, 10, CACHE)
+    read(first, 11, MRF)
+    first.planned[FIRST_OPERAND] = 10
+    nowhere(first, 12)
+    assert [is_served(first._replace(turn=LATER), operand) for operand in (10, 11, 12)] == [True, False, True]
+    assert not is_served(first, 10)
 
 
 def test_a_second_designs_levels_follow_the_firsts() -> None:
