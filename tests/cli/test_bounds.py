@@ -69,7 +69,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_an_endless_file_is_one_message(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_files, "MOST_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(text_files, "MAX_CHARACTERS", 1 << 20)
     Path(name).symlink_to("/dev/zero")
     assert name in complaint(capsys, "run", name)
 
@@ -79,7 +79,7 @@ def test_an_endless_file_is_one_message(
 def test_an_endless_description_is_one_message(
     option: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_files, "MOST_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(text_files, "MAX_CHARACTERS", 1 << 20)
     name = "zero.py" if option == "--design" else "zero.toml"
     Path(name).symlink_to("/dev/zero")
     assert "more than 1048576 characters" in complaint(capsys, "run", "k.ptx", *LAUNCH, "--cycles", option, name)

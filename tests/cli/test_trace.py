@@ -76,7 +76,7 @@ def test_too_little_room_is_enlarged(capsys: Output, tmp_path: Path, monkeypatch
     traced(capsys, add, "--output", "large.pftrace")
     assert Path("small.pftrace").read_bytes() == Path("large.pftrace").read_bytes()
     monkeypatch.setattr(tracing, "ROOM", 10)
-    monkeypatch.setattr(tracing, "MOST_EVENTS", 100)
+    monkeypatch.setattr(tracing, "MAX_EVENTS", 100)
     assert main(["trace", add, "--output", "none.pftrace"]) == 1
     assert "events, expected at most 100; trace fewer cycles" in capsys.readouterr().err
     assert not Path("none.pftrace").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from warpreg.ir.html_table import MOST_ROWS, html_table
+from warpreg.ir.html_table import MAX_ROWS, html_table
 
 
 def texts(html: str) -> list[list[str]]:
@@ -20,8 +20,8 @@ def test_texts_are_escaped_and_numbers_have_separators() -> None:
 
 
 def test_of_many_rows_the_first_are_shown() -> None:
-    found = texts(html_table("", ("n",), [(number,) for number in range(MOST_ROWS + 5)]))
-    assert len(found) == 1 + MOST_ROWS + 1
+    found = texts(html_table("", ("n",), [(number,) for number in range(MAX_ROWS + 5)]))
+    assert len(found) == 1 + MAX_ROWS + 1
     assert found[-1] == ["and 5 more"]
 
 

@@ -340,7 +340,7 @@ def test_a_number_that_no_compilation_reaches(monkeypatch: pytest.MonkeyPatch) -
         raise AllocationError("no room")
 
     monkeypatch.setattr(codes, "run_workload", fails)
-    monkeypatch.setattr(codes, "MOST_MORE", 2)
+    monkeypatch.setattr(codes, "MAX_MORE", 2)
     codes._printed.cache_clear()
     printed = kernels.TABLE["spmv"].registers
     message = f"expected code of at most {printed} registers, as printed, found none of less than {printed + 2}"

@@ -184,7 +184,7 @@ def test_launches_start_afresh_and_add_up(probe: Design) -> None:
 @pytest.mark.slow
 def test_memory_stays_bounded_when_blocks_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ended warps had is dropped, and those still running find theirs again."""
-    monkeypatch.setattr("warpreg.replay.warp_streams.LEAST_WORDS", 4)
+    monkeypatch.setattr("warpreg.replay.warp_streams.MIN_WORDS", 4)
     path, schedule = Recorded(), Scheduling()
     for thread_block in range(20):
         path.thread_block(thread_block).warp(0).visits(0).warp(1).visits(0, 1).cut()

@@ -17,7 +17,7 @@ from warpreg.ir.operands import Label
 
 EVERYONE = 0xFFFFFFFF
 NOWHERE = -1
-MOST_VISITS = 40
+MAX_VISITS = 40
 register = st.integers(0, 3).map(r)
 """Few registers, so that most values are read again soon."""
 instructions: st.SearchStrategy[Instruction] = st.one_of(
@@ -70,7 +70,7 @@ def walk(code: Kernel, path: Recorded, rng: random.Random) -> None:
     meeting = reconvergence(code)
     stack = [_Part(NOWHERE, 0, rng.getrandbits(32) or 1)]
     alive = EVERYONE
-    for _ in range(MOST_VISITS):
+    for _ in range(MAX_VISITS):
         while stack and (stack[-1].lanes & alive == 0 or stack[-1].block == stack[-1].until):
             stack.pop()
         if not stack:

@@ -72,7 +72,7 @@ def test_a_loop_ends_at_the_limit_of_instructions(run: Runner) -> None:
 
 
 def test_a_loop_may_be_interrupted_between_any_two_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    for bound in ("FIRST_PAUSE", "LEAST_PAUSE", "GREATEST_PAUSE"):
+    for bound in ("FIRST_PAUSE", "MIN_PAUSE", "GREATEST_PAUSE"):
         monkeypatch.setattr(launches, bound, 7)
     outcome = Runner(None)(LOOP, out=OUT, record=PATH)
     assert outcome["out"].tolist() == VALUES * 8

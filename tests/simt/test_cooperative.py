@@ -144,7 +144,7 @@ def test_a_grid_that_one_block_leaves_is_a_deadlock() -> None:
 
 def test_a_grid_that_does_not_fit_is_refused() -> None:
     device = Device(SUMS)
-    most = side_by_side.MOST_BLOCKS
+    most = side_by_side.MAX_BLOCKS
     with pytest.raises(LaunchError, match=f"at most {most} fit side by side, not {most + 1}"):
         device.launch("k", most + 1, 1, device.zeros(most + 1, np.uint32))
 

@@ -203,7 +203,7 @@ def test_a_race_comes_out_the_same_however_often_the_run_is_looked_after(monkeyp
     numbers = {"x": words(0), "out": np.zeros(192, np.uint32)}
     results = []
     for pause, recorded in ((1 << 30, False), (1 << 30, True), (7_000, False), (7_000, True)):
-        for bound in ("FIRST_PAUSE", "LEAST_PAUSE", "GREATEST_PAUSE"):
+        for bound in ("FIRST_PAUSE", "MIN_PAUSE", "GREATEST_PAUSE"):
             monkeypatch.setattr(launch, bound, pause)
         device, arguments = prepare(RACE, numbers, record=Record(recorded, recorded, recorded))
         device.launch("k", 1, 96, *arguments.values())

@@ -17,7 +17,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Immediate, Operand, Register
 from warpreg.ir.types import Type
 
-MOST_STEPS = 8
+MAX_STEPS = 8
 """Instructions that one value is followed through."""
 RELATIONS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
@@ -87,7 +87,7 @@ class Counters:
         is_move = code.opcode == "mov" and code.guard is None and self._values.written[pc] == webs
         return self.constant(code.sources[0], pc) if is_move and isinstance(code.sources[0], Immediate) else None
 
-    def _affine(self, operand: Operand, pc: int, steps: int = MOST_STEPS) -> Affine | None:
+    def _affine(self, operand: Operand, pc: int, steps: int = MAX_STEPS) -> Affine | None:
         """A source at ``pc`` in terms of a counter."""
         if not isinstance(operand, Register):
             return None
@@ -121,7 +121,7 @@ class Counters:
                 return Affine(value.counter, value.offset + sign * _signed(added, code.types[0].bits))
         return None
 
-    def _step(self, counter: Webs, steps: int = MOST_STEPS) -> int | None:
+    def _step(self, counter: Webs, steps: int = MAX_STEPS) -> int | None:
         """What an iteration adds to a counter."""
         changed = self._inside(counter)
         found = None if changed is None else self._result(changed, counter, steps)

@@ -27,7 +27,7 @@ WORKLOADS = ("vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "m
 MACHINE = "gtx980-two-level"
 FOLLOWED = 3
 """Kernels over which values are followed."""
-MOST_FOLLOWED = 30_000
+MAX_FOLLOWED = 30_000
 """Warp-instructions of each."""
 
 KERNELS = 40
@@ -113,9 +113,9 @@ def values_kept(design: Design, values: Mapping[str, Value], subjects: Sequence[
     check = "every read sees the last write"
     if PLANNING.isdisjoint(design.hooks):
         return Finding(check, "not checked", NOTHING_PLANNED)
-    short = [one for one in subjects if one.launch.warp_instructions <= MOST_FOLLOWED][:FOLLOWED]
+    short = [one for one in subjects if one.launch.warp_instructions <= MAX_FOLLOWED][:FOLLOWED]
     if not short:
-        return Finding(check, "not checked", f"no launch is shorter than {MOST_FOLLOWED} warp-instructions")
+        return Finding(check, "not checked", f"no launch is shorter than {MAX_FOLLOWED} warp-instructions")
     reads = lost = 0
     for subject in short:
         tracker = tracker_for(design, values, subject)
@@ -149,9 +149,9 @@ def _not_followed(lost: int, reads: int) -> str:
 def conserved(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:
     """Every operand is accounted for: compiled and interpreted hooks count alike."""
     check = "counts conserve"
-    short = [one for one in subjects if one.launch.warp_instructions <= MOST_FOLLOWED][:FOLLOWED]
+    short = [one for one in subjects if one.launch.warp_instructions <= MAX_FOLLOWED][:FOLLOWED]
     if not short:
-        return Finding(check, "not checked", f"no launch is shorter than {MOST_FOLLOWED} warp-instructions")
+        return Finding(check, "not checked", f"no launch is shorter than {MAX_FOLLOWED} warp-instructions")
     for subject in short:
         fast, slow = (_counts(design, values, subject, mode) for mode in ("compiled", "interpreted"))
         if not _are_equal(fast, slow):

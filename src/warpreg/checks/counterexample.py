@@ -15,7 +15,7 @@ from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import Suspend
 
-MOST_TRIALS = 400
+MAX_TRIALS = 400
 """Programs that are tried to make one smaller."""
 WRONG_READ = "wrong read"
 
@@ -62,7 +62,7 @@ class _Trial:
 
 
 def counterexample(
-    design: Design, values: Mapping[str, Value], kernels: int, seed: int, machine: str, trials: int = MOST_TRIALS
+    design: Design, values: Mapping[str, Value], kernels: int, seed: int, machine: str, trials: int = MAX_TRIALS
 ) -> Search:
     """Follow values on random kernels until one fails; it is made smaller as long as the same check fails.
 

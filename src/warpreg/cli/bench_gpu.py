@@ -144,7 +144,7 @@ def _compare_cycles(found: dict[str, Any], machine: str) -> None:
 
 def _compare_launches(found: dict[str, Any], machine: str, size: str, names: list[str], in_sequence: bool) -> None:
     from warpreg.gpu import load
-    from warpreg.gpu_kit.launch_accuracy import MOST_COST, Caches, compare_launches
+    from warpreg.gpu_kit.launch_accuracy import MAX_COST, Caches, compare_launches
     from warpreg.gpu_kit.simulated import Accuracy
 
     caches: Caches = "in sequence" if in_sequence else "cold"
@@ -152,7 +152,7 @@ def _compare_launches(found: dict[str, Any], machine: str, size: str, names: lis
         compared = list(compare_launches(found, load(machine), size, names, caches, progress.begin))
     if not compared:
         raise WarpregError(
-            f"no launch to compare: by events, only those that take {MOST_COST} times as long as an empty one count"
+            f"no launch to compare: by events, only those that take {MAX_COST} times as long as an empty one count"
         )
     worst = sorted(compared, key=lambda one: -one.error)
     rows = [{**asdict(one), "error": f"{one.error:.0%}"} for one in worst]

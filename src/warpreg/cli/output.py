@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PIPE_COLUMNS = 160
 """Width of tables when the output is not a terminal and COLUMNS is not set."""
 
-LEAST_COLUMNS = 40
+MIN_COLUMNS = 40
 """A narrower output has tables of this width."""
 
 NUMBER = re.compile(r"-?[\d.,]+(e[-+]?\d+)?%?")
@@ -50,7 +50,7 @@ def console() -> Console:
     if sys.stdout.isatty():
         return Console(highlight=False, soft_wrap=False)
     chosen = os.environ.get("COLUMNS", "")
-    width = max(LEAST_COLUMNS, int(chosen)) if chosen.isdecimal() else PIPE_COLUMNS
+    width = max(MIN_COLUMNS, int(chosen)) if chosen.isdecimal() else PIPE_COLUMNS
     return Console(width=width, file=cast("IO[str]", _Trimmed(sys.stdout)), highlight=False, soft_wrap=False)
 
 

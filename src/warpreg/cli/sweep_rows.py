@@ -14,7 +14,7 @@ from warpreg.evaluation.sweep.batch import Batch
 from warpreg.evaluation.sweep.study_file import StudyFile
 
 Rows = Sequence[Mapping[str, Any]]
-MOST_LINES = 60
+MAX_LINES = 60
 """Rows that are printed one by one; of more, their means over workloads and seeds are."""
 AXES = ("size", "seed", "compile", "machine", "technology")
 RESULTS = ("elided", "energy_normalized", "cycles", "speed")
@@ -71,7 +71,7 @@ def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
 
 
 def _print_failures(lines: Rows) -> None:
-    shown = lines[:MOST_LINES]
+    shown = lines[:MAX_LINES]
     output.print_tables([output.table(shown, ["cell", "workload", *_varying(lines), "design", "failed"])])
     if len(lines) > len(shown):
         output.console().print(f"\n{len(lines) - len(shown)} more cells failed; see --csv for each", style="dim")
@@ -82,7 +82,7 @@ def _print_table(lines: Rows) -> None:
         return
     results = [name for name in RESULTS if name in lines[0]]
     axes = _varying(lines)
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         output.print_tables([output.table(lines, ["cell", "workload", *axes, "design", *results])])
         return
     over = "workloads and seeds" if "seed" in axes else "workloads"

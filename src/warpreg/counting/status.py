@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import REPLAY_SLOTS
-from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, Slots
+from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MAX_SLOTS, SLOT_SHIFT, Slots
 
 (
     OK, CUT, BAD_KIND, BAD_BLOCK, BAD_WARP, BAD_THREAD_BLOCK, BAD_SM, BAD_SLOT, OCCUPIED, NEEDS_THREAD_BLOCK, TWICE,
@@ -29,7 +29,7 @@ def path_refusal(status: int, chunk: NDArray[np.uint32], position: int, blocks: 
 def schedule_refusal(status: int, chunk: NDArray[np.uint32], sm: int, position: int, slots: Slots) -> str:
     """Why a record of a schedule does not match the run."""
     word = int(chunk[position])
-    slot, amount = word >> SLOT_SHIFT & MOST_SLOTS - 1, word >> AMOUNT_SHIFT
+    slot, amount = word >> SLOT_SHIFT & MAX_SLOTS - 1, word >> AMOUNT_SHIFT
     block = int(chunk[position + 1]) if position + 1 < chunk.size else 0
     what = {
         CUT: "the record is cut off at the end of the chunk",

@@ -15,7 +15,7 @@ from warpreg.gpu.opcodes import Opcodes, read_opcodes
 from warpreg.gpu.scheduling import ALL_RESULTS, DEPENDENCES, INNER, POLICIES, SCOREBOARDS, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import (
-    MOST_READ_PORTS,
+    MAX_READ_PORTS,
     SAME_AS,
     WINDOW,
     Barrier,
@@ -314,8 +314,8 @@ def _check_window(document: Document, machine: Machine) -> None:
     file, schedulers = machine.register_file, machine.schedulers
     if not file.private_banks:
         raise document.refusal("register_file.private_banks", "banks of each scheduler with a read window", "false")
-    if file.is_single_ported or file.bank_read_ports > MOST_READ_PORTS:
-        expected = f"1 to {MOST_READ_PORTS} with a read window"
+    if file.is_single_ported or file.bank_read_ports > MAX_READ_PORTS:
+        expected = f"1 to {MAX_READ_PORTS} with a read window"
         raise document.refusal("register_file.bank_read_ports", expected, str(file.bank_read_ports))
     if schedulers.issue_width != 1:
         raise document.refusal("schedulers.issue_width", "1 with a read window", str(schedulers.issue_width))

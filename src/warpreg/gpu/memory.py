@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from warpreg.gpu.sourced import Document, quantity
 
 LINE_BYTES = 128
-MOST_MERGED = (1 << 15) - 1
+MAX_MERGED = (1 << 15) - 1
 SECTIONS = ("memory", "l1", "l2", "network", "dram")
 MODELS = ("fixed", "cached", "contention")
 WRITES = ("evict", "through")
@@ -49,7 +49,7 @@ class FirstLevel:
         "bytes", LINE_BYTES, 1 << 24, optional=True,
     )  # fmt: skip
     merged: int | None = quantity(
-        "requests that may wait for one missing sector", "requests", 1, MOST_MERGED, optional=True
+        "requests that may wait for one missing sector", "requests", 1, MAX_MERGED, optional=True
     )
     caches_read_only: bool | None = quantity(
         "with skip_global: whether loads through the read-only path (ld.global.nc) are cached", optional=True
@@ -74,7 +74,7 @@ class SecondLevel:
     interleave_bytes: int = quantity("consecutive bytes of one slice", "bytes", LINE_BYTES, 1 << 20)
     spread: str = quantity("how such pieces find their slice", choices=SPREADS)
     merged: int | None = quantity(
-        "contention model: requests that may wait for one missing sector", "requests", 1, MOST_MERGED, optional=True
+        "contention model: requests that may wait for one missing sector", "requests", 1, MAX_MERGED, optional=True
     )
 
 

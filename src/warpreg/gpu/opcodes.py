@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warpreg.gpu.pipes import CTRL, PIPES, UNTIMED
 from warpreg.gpu.sourced import Document, quantity
-from warpreg.gpu.units import LEAST_FIXED_LATENCY
+from warpreg.gpu.units import MIN_FIXED_LATENCY
 
 ARITHMETIC = tuple(name for name in PIPES if name not in (*UNTIMED, PIPES[CTRL]))
 """Pipes that may execute an opcode in place of its own."""
@@ -22,7 +22,7 @@ class OpcodeTiming:
     """
 
     pipe: str | None = quantity("the pipe that executes it", choices=ARITHMETIC, optional=True)
-    latency: int | None = quantity("from dispatch to result", "cycles", LEAST_FIXED_LATENCY, 100_000, optional=True)
+    latency: int | None = quantity("from dispatch to result", "cycles", MIN_FIXED_LATENCY, 100_000, optional=True)
     initiation: int | None = quantity("until a unit takes the next instruction", "cycles", 1, 100_000, optional=True)
 
 

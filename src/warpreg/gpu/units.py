@@ -10,9 +10,9 @@ from warpreg.gpu.sourced import Document, quantity
 
 WINDOW = "window"
 """The operand path without collectors."""
-MOST_READ_PORTS = 3
+MAX_READ_PORTS = 3
 """Read ports of a bank, at most, with a read window."""
-LEAST_FIXED_LATENCY = 3
+MIN_FIXED_LATENCY = 3
 """Cycles of a fixed latency, at least, with a read window: its reads are allocated two cycles after issue."""
 SAME_AS = "same_as"
 """The one entry of a pipe that has no units of its own."""
@@ -129,8 +129,8 @@ def _check_queues(document: Document, path: OperandPath, pipes: Mapping[str, Pip
         if path.kind == WINDOW and name in UNTIMED and pipe.queue is None:
             raise document.refusal(f"pipes.{name}.queue", "instructions, with a read window", "none")
         is_fixed = path.kind == WINDOW and pipe.queue is None and name != PIPES[CTRL]
-        if is_fixed and (pipe.latency or 0) < LEAST_FIXED_LATENCY:
-            expected = f"at least {LEAST_FIXED_LATENCY} with a read window"
+        if is_fixed and (pipe.latency or 0) < MIN_FIXED_LATENCY:
+            expected = f"at least {MIN_FIXED_LATENCY} with a read window"
             raise document.refusal(f"pipes.{name}.latency", expected, f"{pipe.latency}")
     if (path.kind == WINDOW) != (path.read_cycles is not None):
         expected = "cycles with a read window, and only then"

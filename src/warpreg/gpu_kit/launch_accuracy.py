@@ -1,7 +1,7 @@
 """Cycles of the workloads' launches on a machine of the timing core, beside what a GPU measured.
 
 The GPU's cycles are those of the clocks in its kernels, where the file has them.  Without, they are the time between
-events times the clock of the SMs, which holds the cost of a launch: then only launches count that take `MOST_COST`
+events times the clock of the SMs, which holds the cost of a launch: then only launches count that take `MAX_COST`
 times as long as an empty one.
 """
 
@@ -18,7 +18,7 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Record
 from warpreg.timing import simulate
 
-MOST_COST = 10
+MAX_COST = 10
 Caches = Literal["cold", "in sequence"]
 """What a launch finds in the second-level cache: nothing, or what the launch before it has left."""
 RECORD = Record(path=True, addresses=True)
@@ -77,7 +77,7 @@ def cycles_of(one: Mapping[str, Any], caches: Caches, least_ms: float) -> tuple[
     if launches and all(launch.get(clocks) is not None for launch in launches):
         return "clocks", [launch[clocks] for launch in launches]
     thousands = 1000 * mean(one["clock_mhz"]) if launches else 0.0
-    found = [thousands * launch[events] if launch[events] >= MOST_COST * least_ms else None for launch in launches]
+    found = [thousands * launch[events] if launch[events] >= MAX_COST * least_ms else None for launch in launches]
     is_short = caches == "in sequence" and None in found
     return "events", [None] * len(found) if is_short else found
 

@@ -33,7 +33,7 @@ RECORD = simt.Record(path=True, addresses=True)
 TURNS = (16, 32)
 """Turns of the loops: the difference leaves out the first ones, in which the code comes, also that behind the loop."""
 CODE_TURNS = (4, 8)
-MOST_CODE = 1 << 14
+MAX_CODE = 1 << 14
 """Instructions of straight code: what is longer comes from the second level of memory alike."""
 SHARED_BYTES = 8192
 """Chains of shared memory follow addresses of its first bytes, whatever the assembler reserves."""
@@ -108,7 +108,7 @@ def compare_cycles(
             for warps in _warps(found):
                 cycles = simulated.copies(one, warps) / warps
                 yield ComparedCycles(one.name, warps, measured["cycles_per_warp_copy"][str(warps)], cycles)
-        if one.kind == "code" and measured.get("instructions", MOST_CODE + 1) <= MOST_CODE:
+        if one.kind == "code" and measured.get("instructions", MAX_CODE + 1) <= MAX_CODE:
             begun(one.name)
             for warps, cycles in measured["cycles_per_instruction"].items():
                 yield ComparedCycles(one.name, int(warps), cycles, simulated.code(one, int(warps)))

@@ -58,7 +58,7 @@ class InterruptedCodeError(WarpregError):
     """The user has interrupted code that a file of his brought along; the message says where it was."""
 
 
-MOST_NAMES = 5
+MAX_NAMES = 5
 """Names that a message lists."""
 
 
@@ -69,11 +69,11 @@ class UnknownNameError(WarpregError):
         self.name = name
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        nearest = difflib.get_close_matches(name, names, n=MOST_NAMES, cutoff=0.0)
+        nearest = difflib.get_close_matches(name, names, n=MAX_NAMES, cutoff=0.0)
         hint = ""
         if near:
             hint = f"; did you mean '{near[0]}'?"
-        elif len(names) > MOST_NAMES:
+        elif len(names) > MAX_NAMES:
             hint = f"; there are {len(names)}, the nearest: {', '.join(nearest)}"
         elif names:
             hint = f"; there are: {', '.join(names)}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 LEFT = ' style="text-align: left"'
 
 
 def html_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table of texts and numbers, of which those below 100 have three digits; the first rows of many."""
     every = list(rows)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in every[:MOST_ROWS])
-    if len(every) > MOST_ROWS:
-        body += f'<tr><td{LEFT} colspan="{len(heads)}">and {len(every) - MOST_ROWS:,} more</td></tr>'
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in every[:MAX_ROWS])
+    if len(every) > MAX_ROWS:
+        body += f'<tr><td{LEFT} colspan="{len(heads)}">and {len(every) - MAX_ROWS:,} more</td></tr>'
     first = every[0] if every else heads
     head = "".join(
         f"<th{LEFT if isinstance(one, str) else ''}>{escape(name)}</th>" for name, one in zip(heads, first, strict=True)

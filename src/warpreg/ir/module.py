@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Union
 
 from warpreg.ir.cpp_names import demangled, forms, normal, short_name
-from warpreg.ir.errors import MOST_NAMES, Location, UnknownNameError, WarpregError
+from warpreg.ir.errors import MAX_NAMES, Location, UnknownNameError, WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Symbol
 from warpreg.ir.types import Type
@@ -334,7 +334,7 @@ class Module:
             return [self.kernel_name(name)]
         if not self.kernels:
             examples = [f"--kernel '{example}'" for example in self.source.templates.values()]
-            what = f"; its templates need arguments: {' or '.join(examples[:MOST_NAMES])}" if examples else ""
+            what = f"; its templates need arguments: {' or '.join(examples[:MAX_NAMES])}" if examples else ""
             raise WarpregError(f"{self.file} has no kernel{what}")
         return [kernel.name for kernel in self.kernels]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warpreg.ir.errors import WarpregError
 
-MOST_CHARACTERS = 1 << 27
+MAX_CHARACTERS = 1 << 27
 """More than ten times the longest PTX file known to the authors."""
 
 
@@ -16,7 +16,7 @@ def read_text(path: Path, errors: str = "strict") -> str:
     Raises OSError, UnicodeDecodeError unless ``errors`` says otherwise, and WarpregError for a file that is too long.
     """
     with path.open(encoding="utf-8", errors=errors) as file:
-        text = file.read(MOST_CHARACTERS + 1)
-    if len(text) > MOST_CHARACTERS:
-        raise WarpregError(f"{path}: more than {MOST_CHARACTERS} characters; no input is that long")
+        text = file.read(MAX_CHARACTERS + 1)
+    if len(text) > MAX_CHARACTERS:
+        raise WarpregError(f"{path}: more than {MAX_CHARACTERS} characters; no input is that long")
     return text

@@ -25,7 +25,7 @@ from warpreg.machine_code.tools import VendorToolError, disassembled, version_of
 
 KIND = "listings"
 ADDRESS_BITS = 64
-MOST_ALIGNED = 16
+MAX_ALIGNED = 16
 """Greatest alignment of a parameter in bytes."""
 SPACES = {f"{CONSTANT}{VARIABLES}": "const", INITIAL: "global", ZEROS: "global"}
 """The space of the variables of a section."""
@@ -133,8 +133,8 @@ def _parameters(kernel: str, slots: Iterable[tuple[int, int]]) -> tuple[Variable
 
 
 def _alignment(bits: int) -> int:
-    """The greatest power of two that divides a number, up to `MOST_ALIGNED`."""
-    return min(bits & -bits, MOST_ALIGNED) if bits else 1
+    """The greatest power of two that divides a number, up to `MAX_ALIGNED`."""
+    return min(bits & -bits, MAX_ALIGNED) if bits else 1
 
 
 def _variable(space: str, name: str, size: int, alignment: int = 0, initializer: Content | None = None) -> Variable:

@@ -26,7 +26,7 @@ bytes of it uncompressed."""
 CUBIN = 2
 LZ4, ZSTD = 0x2000, 0x8000
 PACKED = "a compressed cubin that cannot be unpacked"
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 """Limit of a cubin; a size beyond it is taken as damage."""
 
 
@@ -70,8 +70,8 @@ def _content(content: bytes, flags: int, whole: int) -> bytes:
     """The content of an entry, unpacked; ``whole`` are its bytes.  Raises ValueError, VendorToolMissingError."""
     if not flags & (ZSTD | LZ4):
         return content
-    if whole > MOST_BYTES:
-        raise ValueError(f"a cubin of {whole} bytes, expected at most {MOST_BYTES}")
+    if whole > MAX_BYTES:
+        raise ValueError(f"a cubin of {whole} bytes, expected at most {MAX_BYTES}")
     try:
         zstd = zstandard.ZstdDecompressor()
         found = zstd.decompress(content, max_output_size=whole) if flags & ZSTD else _lz4(content, whole)

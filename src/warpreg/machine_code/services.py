@@ -25,7 +25,7 @@ from warpreg.machine_code.elf import Relocation
 ADDRESSES = 4
 """The constant bank of addresses."""
 FIRST_ARGUMENT = 4
-MOST_MOVES = 4
+MAX_MOVES = 4
 """Moves that a constant passes through, at most."""
 SIGNS = 0x80008000
 """Of two halves."""
@@ -96,7 +96,7 @@ def _name(kernel: Kernel, instructions: list[Instruction], load: int, addresses:
 def _constant(kernel: Kernel, instructions: list[Instruction], reader: int, moves: int = 0) -> int | None:
     """The number in the one register that an instruction reads, if moves put it there."""
     found = _definitions(kernel, reader)
-    if len(found) != 1 or -1 in found or moves == MOST_MOVES:
+    if len(found) != 1 or -1 in found or moves == MAX_MOVES:
         return None
     (pc,) = found
     moved = _moved(instructions[pc])

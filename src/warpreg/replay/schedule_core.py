@@ -48,9 +48,9 @@ from warpreg.replay.hook_calls import (
     call_warp_start,
 )
 from warpreg.replay.late_results import Late
-from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, ScheduleWord
+from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MAX_SLOTS, SLOT_SHIFT, ScheduleWord
 
-KINDS, SLOTS = (1 << KIND_BITS) - 1, MOST_SLOTS - 1
+KINDS, SLOTS = (1 << KIND_BITS) - 1, MAX_SLOTS - 1
 """Masks of the kind of a word, and of its slot after the shift."""
 ISSUE, START, END = int(ScheduleWord.ISSUE), int(ScheduleWord.START), int(ScheduleWord.END)
 ACTIVATE, SUSPEND = int(ScheduleWord.ACTIVATE), int(ScheduleWord.SUSPEND)

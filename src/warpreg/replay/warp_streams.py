@@ -14,7 +14,7 @@ from warpreg.replay.schedule_core import ENDED, Streams
 from warpreg.trace import long_arrays
 from warpreg.trace.widths import WidthReader
 
-LEAST_WORDS = 1 << 20
+MIN_WORDS = 1 << 20
 """Pools below this size are not compacted."""
 
 
@@ -90,7 +90,7 @@ class WarpStreams:
         """Compact the pool if most of it belongs to warps that have ended."""
         lengths = np.where(self.row_state == ENDED, 0, self.stop - self.start)
         kept = int(lengths.sum())
-        if self.words.size < LEAST_WORDS or kept > self.words.size // 2:
+        if self.words.size < MIN_WORDS or kept > self.words.size // 2:
             return
         live = np.flatnonzero(lengths)
         pieces = [self.words[self.start[row] : self.stop[row]] for row in live]

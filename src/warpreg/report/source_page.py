@@ -17,7 +17,7 @@ from warpreg.report.source_view import Explained, SourceLine
 
 CONTEXT = 2
 """Lines of the source that are shown before and after those with instructions."""
-MOST_BETWEEN = 12
+MAX_BETWEEN = 12
 """Lines without instructions that are shown between two with instructions; more are left out."""
 PARTS = {
     "ranges": "Live ranges", "energy": "Energy", "waits": "Waits", "widths": "Widths", "banks": "Bank conflicts",
@@ -141,7 +141,7 @@ def excerpt(numbers: Sequence[int], length: int) -> Iterator[int | None]:
     for number in (*shown, None):
         end = min(length, shown[-1] + CONTEXT) + 1 if number is None else number
         first = max(1, before)
-        if number is not None and end - first > MOST_BETWEEN:
+        if number is not None and end - first > MAX_BETWEEN:
             yield None
         elif length:
             yield from range(first, end)

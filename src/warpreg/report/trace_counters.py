@@ -14,7 +14,7 @@ from warpreg.timing import CAUSES
 from warpreg.timing.launch.tracing import TraceOfRun
 from warpreg.timing.tracing.rows import Kind
 
-MOST_BINS = 4096
+MAX_BINS = 4096
 """Values of the power of an SM: in a longer window, each is the mean of several cycles."""
 
 
@@ -63,7 +63,7 @@ def _power(
 ) -> list[tuple[int, float]]:
     """Mean pJ of a cycle, by bins of equal width; the last one may be narrower."""
     length = trace.end - trace.begin
-    width = -(-length // MOST_BINS)
+    width = -(-length // MAX_BINS)
     count = -(-length // width)
     of_bin = np.bincount((cycles - trace.begin) // width, spent, count)
     widths = np.full(count, width)

@@ -42,8 +42,8 @@ KIND_BITS, SLOT_BITS = 3, 8
 SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS
 CHUNK_WORDS = 1 << 16
 """Minimum number of words of a chunk; a chunk ends with a whole record."""
-MOST_SLOTS = 1 << SLOT_BITS
-MOST_AMOUNT = (1 << (32 - AMOUNT_SHIFT)) - 1
+MAX_SLOTS = 1 << SLOT_BITS
+MAX_AMOUNT = (1 << (32 - AMOUNT_SHIFT)) - 1
 """The most instructions of one ISSUE record; a longer sequence needs several."""
 
 
@@ -76,7 +76,7 @@ class Slots:
     schedulers: int
 
     def __post_init__(self) -> None:
-        for name, most in (("sms", 1 << 20), ("warps", MOST_SLOTS), ("schedulers", self.warps)):
+        for name, most in (("sms", 1 << 20), ("warps", MAX_SLOTS), ("schedulers", self.warps)):
             if not 1 <= getattr(self, name) <= most:
                 raise TraceError(f"schedule: {name} expects 1 to {most}, found {getattr(self, name)}")
 
@@ -103,7 +103,7 @@ def records(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Record]:
         words = iter(chunk.tolist())
         for word in words:
             kind = ScheduleWord(word & (1 << KIND_BITS) - 1)
-            slot, amount = word >> SLOT_SHIFT & MOST_SLOTS - 1, word >> AMOUNT_SHIFT
+            slot, amount = word >> SLOT_SHIFT & MAX_SLOTS - 1, word >> AMOUNT_SHIFT
             if kind == ScheduleWord.SM:
                 sm = word >> SLOT_SHIFT
             else:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_AMOUNT, MOST_SLOTS, SLOT_SHIFT, ScheduleWord
+from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MAX_AMOUNT, MAX_SLOTS, SLOT_SHIFT, ScheduleWord
 
 Words = NDArray[np.uint32]
 PIECE_WORDS = 1 << 22
@@ -64,7 +64,7 @@ def _sms(words: Words, operand: NDArray[np.bool_], sm: int) -> tuple[NDArray[np.
 
 def _slots(words: Words, operand: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The slot of each word; a second word has the slot of the first word of its record."""
-    slots = (words >> SLOT_SHIFT & MOST_SLOTS - 1).astype(np.int32)
+    slots = (words >> SLOT_SHIFT & MAX_SLOTS - 1).astype(np.int32)
     second = np.flatnonzero(operand)
     slots[second] = slots[second - 1]
     return slots
@@ -79,7 +79,7 @@ def _joined(words: Words, operand: NDArray[np.bool_]) -> Words:
     amounts = np.where(issues, words >> AMOUNT_SHIFT, 0).astype(np.int64)
     first = np.flatnonzero(~goes_on)
     sums = np.add.reduceat(amounts, first)
-    if sums.max() > MOST_AMOUNT:
+    if sums.max() > MAX_AMOUNT:
         return words
     joined = words[first]
     return np.where(issues[first], warp[first] | (sums << AMOUNT_SHIFT).astype(np.uint32), joined)

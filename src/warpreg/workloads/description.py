@@ -25,7 +25,7 @@ from warpreg.workloads.launch_file import (
     Number,
     TextureEntry,
 )
-from warpreg.workloads.value_text import FILLS, MOST_ELEMENTS, ValueReader, files_of, filled
+from warpreg.workloads.value_text import FILLS, MAX_ELEMENTS, ValueReader, files_of, filled
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
 DEFAULT_SIZE = "small"
@@ -122,8 +122,8 @@ def _array(path: Path, name: str, entry: ArrayEntry, size: Size, rng: np.random.
     if not entry.shape:
         raise DescriptionError(f"{path}: {where}: expected a shape or a file")
     shape = tuple(_number(path, f"{where}.shape", extent, size) for extent in entry.shape)
-    if min(shape) < 0 or math.prod(shape) > MOST_ELEMENTS:
-        raise DescriptionError(f"{path}: {where}.shape: expected 0 to {MOST_ELEMENTS} elements, found {list(shape)}")
+    if min(shape) < 0 or math.prod(shape) > MAX_ELEMENTS:
+        raise DescriptionError(f"{path}: {where}.shape: expected 0 to {MAX_ELEMENTS} elements, found {list(shape)}")
     try:
         dtype = np.dtype(entry.dtype)
     except TypeError as error:

@@ -30,7 +30,7 @@ Value = Any
 """A number, an array, a structure, bytes, or what the names of a launch file stand for."""
 
 FILLS = ("zeros", "ones", "arange", "random")
-MOST_ELEMENTS = 1 << 31
+MAX_ELEMENTS = 1 << 31
 HEADS = ("buffer", "file", "struct", "bytes")
 WIDE = "b128"
 FORMS = "TYPE:VALUE, TYPE:SHAPE:FILL, struct:FIELDS, bytes:HEX, buffer:TYPE:SHAPE[:FILL] or file:PATH.npy"
@@ -140,7 +140,7 @@ class ValueReader:
             shape = tuple(self.numbers.get(one) or int(one) for one in extents.split("x"))
         except ValueError:
             shape = (0,)
-        if min(shape) < 1 or math.prod(shape) > MOST_ELEMENTS:
+        if min(shape) < 1 or math.prod(shape) > MAX_ELEMENTS:
             raise ValueTextError(f"'{text}': expected a shape such as 1024 or 64x16, found '{extents}'")
         fill = fill or "zeros"
         if fill == "random" and self.generator is None:

@@ -98,7 +98,7 @@ WRONG_WRITES = [
 def test_a_hook_that_does_something_out_of_range(
     tmp_path: Path, statement: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MOST_TURNS", 1000)
+    monkeypatch.setattr(words, "MAX_TURNS", 1000)
     message = complaint(design(tmp_path, f"{WRITES}        {statement}\n"))
     assert message.startswith(f"mine.py:{LINE}: ")
     assert message.endswith(f": {what} (plan_write, warp 0, pc 0)")

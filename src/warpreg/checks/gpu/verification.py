@@ -15,7 +15,7 @@ from warpreg.evaluation.runs.run import find_workload
 from warpreg.evaluation.runs.worker_process import end_with_parent
 from warpreg.ir.errors import WarpregError
 
-MOST_PROCESSES = 8
+MAX_PROCESSES = 8
 """By default; each takes memory of the GPU."""
 
 
@@ -111,7 +111,7 @@ def compare_all(
 ) -> Iterator[GpuVerdict]:
     """Verdicts of the workloads in order of completion.  Raises GpuError without a GPU."""
     Gpu().close()
-    workers = processes or min(MOST_PROCESSES, os.cpu_count() or 1)
+    workers = processes or min(MAX_PROCESSES, os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool:
         waiting = [pool.submit(_compare, name, size, seed) for name in names]
         try:

@@ -17,7 +17,7 @@ from warpreg.ir.module import Function, Variable
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Symbol
 from warpreg.ir.types import B32, TYPES, U64, Type
 
-MOST_PARAMETER_BYTES = 32_764
+MAX_PARAMETER_BYTES = 32_764
 """Maximum parameter bytes of a kernel (PTX ISA, section 5.1.6.1, from sm_70 and PTX 8.1 on)."""
 
 PARAMETER_BANK = 0
@@ -44,8 +44,8 @@ def parameters(function: Function, pointers: frozenset[str] = frozenset()) -> tu
             Parameter(variable.name, variable.type, offset, variable.bytes, pointer, variable.natural_alignment)
         )
         offset += variable.bytes
-        if offset > MOST_PARAMETER_BYTES:
-            reason = f"needs {offset} bytes of parameters, at most {MOST_PARAMETER_BYTES} are possible"
+        if offset > MAX_PARAMETER_BYTES:
+            reason = f"needs {offset} bytes of parameters, at most {MAX_PARAMETER_BYTES} are possible"
             raise UnsupportedError(f"kernel '{function.name}'", function.location, reason)
     return tuple(laid)
 

@@ -29,7 +29,7 @@ from warpreg.ir.operands import Address, Operand, Symbol
 
 Table = BranchTable | CallPrototype
 
-MOST_INLINED = 20_000
+MAX_INLINED = 20_000
 """Limit on the instructions that inlining adds to a kernel."""
 SMALL = 100
 """Functions up to this number of instructions, calls included, are always inlined."""
@@ -94,7 +94,7 @@ class Functions:
         calls of a group do not wait for each other inside it.
         """
         cycles = self._cycles
-        if self._inlined(kernel) <= MOST_INLINED:
+        if self._inlined(kernel) <= MAX_INLINED:
             return cycles
         large = {n for n, size in self._sizes.items() if size > SMALL and n not in self._synchronizing}
         return dict.fromkeys(large | cycles.keys(), ONE_GROUP)

@@ -24,7 +24,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register, Special
 from warpreg.ir.types import B32
 
-MOST_PRESENT = 2
+MAX_PRESENT = 2
 """Spilled guards that may be kept in predicates at a time."""
 
 
@@ -191,7 +191,7 @@ class _Rewriter:
         self._forget(written)
         guard = instruction.guard
         if self.keep_guards and guard and guard.register.name in fresh and guard.register.name not in written:
-            while len(self.present) >= MOST_PRESENT:
+            while len(self.present) >= MAX_PRESENT:
                 del self.present[next(iter(self.present))]
             self.present[guard.register.name] = fresh[guard.register.name]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpreg.analysis.cfg import control_flow
-from warpreg.analysis.counter_values import MOST_STEPS, OPPOSITE, RELATIONS, SWAPPED, runs
+from warpreg.analysis.counter_values import MAX_STEPS, OPPOSITE, RELATIONS, SWAPPED, runs
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.loops import Loop, loops
 from warpreg.codegen.machine.side_effects import is_pure
@@ -94,7 +94,7 @@ class LoopCounters:
                     found.add(register.name)
         return frozenset(found)
 
-    def _is_common(self, operand: Operand, depth: int = MOST_STEPS) -> bool:
+    def _is_common(self, operand: Operand, depth: int = MAX_STEPS) -> bool:
         if isinstance(operand, Register):
             places = self.definitions[operand.name]
             return depth > 0 and len(places) == 1 and self._is_common_at(places[0], depth)
@@ -102,7 +102,7 @@ class LoopCounters:
             return operand.name.startswith(COMMON)
         return isinstance(operand, (Immediate, ConstantBank))
 
-    def _is_common_at(self, place: tuple[int, int], depth: int = MOST_STEPS) -> bool:
+    def _is_common_at(self, place: tuple[int, int], depth: int = MAX_STEPS) -> bool:
         instruction = self._at(place)
         if instruction.guard or not is_pure(instruction):
             return False

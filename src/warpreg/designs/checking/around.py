@@ -12,7 +12,7 @@ from piecewise_numba.natives import Function
 from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
-from warpreg.designs.checking.ranges import MOST_CYCLES, MOST_VALUE, RECALLED
+from warpreg.designs.checking.ranges import MAX_CYCLES, MAX_VALUE, RECALLED
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKEN
@@ -22,10 +22,10 @@ PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "p
 KNOWS_WIDTHS = ("plan_write", "issued", "collected", "produced", "arrived")
 """Hooks in which ``width`` may be called."""
 ANSWERS: Mapping[str, tuple[int, int]] = {
-    "admit": (-1, MOST_VALUE),
-    "load_lookup": (HELD, MOST_CYCLES),
-    "priority": (-MOST_VALUE, MOST_VALUE),
-    "owner": (-1, MOST_VALUE),
+    "admit": (-1, MAX_VALUE),
+    "load_lookup": (HELD, MAX_CYCLES),
+    "priority": (-MAX_VALUE, MAX_VALUE),
+    "owner": (-1, MAX_VALUE),
 }
 """The least and the greatest answer of a hook."""
 QUEUING = ("move", "extra", "wake", "lookup", "update", "complete")
@@ -68,7 +68,7 @@ def around(name: str, hook: Function, way: Way) -> Function:
 
         return happens
     low, high = ANSWERS[name]
-    latest = AFTER - MOST_CYCLES if name == "admit" else AFTER
+    latest = AFTER - MAX_CYCLES if name == "admit" else AFTER
     site = way.site
 
     def answers(state: Any, program: Any, *rest: Any) -> Any:
@@ -174,7 +174,7 @@ def _look_for_forgotten(site: int, is_reading: bool, first: int, count: int, war
 @noinline
 def _prepare(site: int, program: Any, first: int, count: int, is_reading: bool) -> None:
     """What few instructions need: room for many operands, and their registers."""
-    require(site, MANY, count, 0, words.MOST_OPERANDS)
+    require(site, MANY, count, 0, words.MAX_OPERANDS)
     record = fault_record()
     for word in range((count >> 6) + 1):
         record[words.PLANNED + word] = 0

@@ -23,8 +23,8 @@ def bounded(site: int, kind: int, steps: range) -> range:
     """What a loop goes over."""
     record = fault_record()
     record[words.TURNS] += len(steps)
-    if not 0 <= record[words.TURNS] <= words.MOST_TURNS:
-        fail(site, kind, 0, 0, words.MOST_TURNS)
+    if not 0 <= record[words.TURNS] <= words.MAX_TURNS:
+        fail(site, kind, 0, 0, words.MAX_TURNS)
     return steps
 
 
@@ -32,6 +32,6 @@ def turn(site: int, kind: int) -> bool:
     """One more step of a loop; a part of its condition."""
     record = fault_record()
     record[words.TURNS] += 1
-    if record[words.TURNS] > words.MOST_TURNS:
-        fail(site, kind, 0, 0, words.MOST_TURNS)
+    if record[words.TURNS] > words.MAX_TURNS:
+        fail(site, kind, 0, 0, words.MAX_TURNS)
     return True

@@ -17,7 +17,7 @@ from piecewise_numba.natives import native_of
 from piecewise_numba.rebuild import rebuild
 from warpreg.designs.checking import words
 from warpreg.designs.checking.around import Way, around
-from warpreg.designs.checking.ranges import MOST_LEVELS, guards_of_main, ranges_of
+from warpreg.designs.checking.ranges import MAX_LEVELS, guards_of_main, ranges_of
 from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULES, PREFIX, Rewriter
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.errors import DesignError
@@ -35,8 +35,8 @@ def checked_hooks(
     Designs of the package (``is_own``) may share functions that ask for more than they declare, behind a switch: there
     only the call itself fails.
     """
-    if len(declared.levels) > MOST_LEVELS:
-        raise DesignError(f"{name}: checks are made for at most {MOST_LEVELS} levels, found {len(declared.levels)}")
+    if len(declared.levels) > MAX_LEVELS:
+        raise DesignError(f"{name}: checks are made for at most {MAX_LEVELS} levels, found {len(declared.levels)}")
     sites, number = Sites(), zlib.crc32(name.encode())
     places = {one: _place_of(hook, sites) for one, hook in hooks.items()}
     inside, planned = _rewritten(declared, hooks, sites)

@@ -47,13 +47,13 @@ DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp":
 PLACES = ("bank", "row")
 """Arguments that say where in the register file an operand is; without them it is where its register is."""
 
-MOST_LEVELS = 62
-MOST_CYCLES = 1 << 20
-MOST_AMOUNT = 1 << 31
-MOST_VALUE = 1 << 40
+MAX_LEVELS = 62
+MAX_CYCLES = 1 << 20
+MAX_AMOUNT = 1 << 31
+MAX_VALUE = 1 << 40
 EVERYWHERE = -1
 """In place of the level of an operand: it is accessed nowhere."""
-RECALLED = -1 - (1 << MOST_LEVELS)
+RECALLED = -1 - (1 << MAX_LEVELS)
 """In place of the level of a result in ``produced``: ``plan_write`` has planned it, and ``nowhere`` takes that back."""
 
 TABLE = int(Kind.TABLE)
@@ -76,15 +76,15 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
         "own_result_level": levels,
         "event": (Kind.EVENT, 0, len(declared.events) - 1),
         "resource": (Kind.RESOURCE, 0, len(declared.resources) - 1),
-        "cycles": (Kind.CYCLES, UNSET, MOST_CYCLES),
-        "amount": (Kind.AMOUNT, 0, MOST_AMOUNT),
-        "moved": (Kind.AMOUNT, 0, MOST_AMOUNT),
-        "value": (Kind.VALUE, -MOST_VALUE, MOST_VALUE),
-        "token": (Kind.TOKEN, 0, MOST_VALUE),
+        "cycles": (Kind.CYCLES, UNSET, MAX_CYCLES),
+        "amount": (Kind.AMOUNT, 0, MAX_AMOUNT),
+        "moved": (Kind.AMOUNT, 0, MAX_AMOUNT),
+        "value": (Kind.VALUE, -MAX_VALUE, MAX_VALUE),
+        "token": (Kind.TOKEN, 0, MAX_VALUE),
         "action": (Kind.ACTION, 0, 1),
-        "entry": (Kind.ENTRY, 0, MOST_AMOUNT),
-        "load": (Kind.LOAD, 0, MOST_VALUE),
-        "completed": (Kind.CYCLES, 1, MOST_CYCLES),
+        "entry": (Kind.ENTRY, 0, MAX_AMOUNT),
+        "load": (Kind.LOAD, 0, MAX_VALUE),
+        "completed": (Kind.CYCLES, 1, MAX_CYCLES),
         "lane": (Kind.LANE, 0, 31),
     }
 

@@ -55,13 +55,13 @@ FEW = 24
 TABLES = 27
 """Tables of the design."""
 
-MOST_OPERANDS = 1024
+MAX_OPERANDS = 1024
 """Of one instruction, sources and results each."""
 PLANNED = 64
 """From here on a bit for each operand of the instruction that is planned."""
-LEVELS = PLANNED + MOST_OPERANDS // 64
+LEVELS = PLANNED + MAX_OPERANDS // 64
 """From here on of each operand the levels that it is planned for, a bit each."""
-REGISTER_OF = LEVELS + MOST_OPERANDS
+REGISTER_OF = LEVELS + MAX_OPERANDS
 """From here on of each operand its register, where IS_SHORT."""
 UNDER_WAY = 4096
 """From here on two words for a result that is produced later: its instruction, and a bit for each operand that is
@@ -73,7 +73,7 @@ KEPT_BITS = 62
 HOOK_BITS = 6
 NOT_PLANNED = -1
 NO_LIMIT = 1 << 62
-MOST_TURNS = 1 << 24
+MAX_TURNS = 1 << 24
 """Steps that the loops of one call of a hook may take."""
 
 

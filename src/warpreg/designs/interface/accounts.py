@@ -30,7 +30,7 @@ from warpreg.designs.interface.plan import (
     FIRST_OPERAND,
     IN_BANKS,
     LEVEL,
-    MOST_PLANNED,
+    MAX_PLANNED,
     PART,
     PLANNED,
     UNPLANNED_IN,
@@ -159,7 +159,7 @@ def is_short(plan: Plan, operands: int) -> bool:
 
 def every(operands: int) -> int:
     """The bits of that many operands."""
-    return (1 << min(operands, MOST_PLANNED)) - 1
+    return (1 << min(operands, MAX_PLANNED)) - 1
 
 
 @noinline

@@ -10,7 +10,7 @@ from typing import Literal
 
 from warpreg.designs.errors import DesignError
 
-MOST_SLICES = 16
+MAX_SLICES = 16
 DISPATCH: tuple[str, ...] = ("oldest", "round-robin")
 Dispatch = Literal["oldest", "round-robin"]
 
@@ -32,7 +32,7 @@ class Banks:
     added: int = 0
 
     def __post_init__(self) -> None:
-        for name, most in (("slices", MOST_SLICES), ("row_addresses", MOST_SLICES)):
+        for name, most in (("slices", MAX_SLICES), ("row_addresses", MAX_SLICES)):
             if not 1 <= (value := getattr(self, name)) <= most:
                 raise DesignError(f"banks: {name} expects 1 to {most}, found {value}")
         if self.added < 0:
@@ -44,7 +44,7 @@ class Banks:
         return self.slices > 1 or self.row_addresses > 1
 
 
-MOST_READING = 63
+MAX_READING = 63
 """Instructions of a warp that read at a time, at most: a set of them is one word of the timing core."""
 
 
@@ -74,8 +74,8 @@ class Collectors:
             raise DesignError(
                 f"collectors: reading expects at most {self.instructions} instructions, found {self.reading}"
             )
-        if self.reading > MOST_READING:
-            raise DesignError(f"collectors: reading expects at most {MOST_READING}, found {self.reading}")
+        if self.reading > MAX_READING:
+            raise DesignError(f"collectors: reading expects at most {MAX_READING}, found {self.reading}")
         if self.dispatch not in DISPATCH:
             raise DesignError(f"collectors: dispatch expects one of {', '.join(DISPATCH)}, found {self.dispatch!r}")
         if not self.per_warp:

@@ -60,7 +60,7 @@ What the first design plans ``nowhere`` has CYCLES and no LEVEL (of results: ELS
 """
 PLANNED, FIRST_OPERAND, PART, UNPLANNED_IN, UNPLANNED_PC, UNPLANNED_ROW, UNPLANNED_PART = range(7)
 """Index of ``planned``."""
-MOST_PLANNED = 63
+MAX_PLANNED = 63
 """Bits of PLANNED; operands beyond share the last one."""
 VALUE, SINCE, INTEGRAL = range(3)
 """Columns of a resource: its value, the cycle since which it has this value, and the sum over all earlier cycles."""

@@ -32,8 +32,8 @@ from warpreg.designs.interface.plan import (
     LATER,
     LEVEL,
     LOOKUPS,
+    MAX_PLANNED,
     MERGED,
-    MOST_PLANNED,
     OPERAND_COLUMNS,
     PLANNED,
     READ,
@@ -289,7 +289,7 @@ def _note_planned(plan: Plan, row: int) -> None:
 
 def bit_of(row: int) -> int:
     """The bit of an operand in ``planned``."""
-    return min(max(row, 0), MOST_PLANNED - 1)
+    return min(max(row, 0), MAX_PLANNED - 1)
 
 
 def _count_access(plan: Plan, level: int, action: int) -> None:

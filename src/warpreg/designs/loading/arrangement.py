@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.declaration import SLOTS, field_of
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.loading.design import MOST_TABLES, Design
+from warpreg.designs.loading.design import MAX_TABLES, Design
 
 DECIDING = ("banks", "collectors")
 """Functions of a design file of which only one decides."""
@@ -117,7 +117,7 @@ def first_tables(parts: Sequence[Design]) -> Names:
     for place, part in enumerate(parts):
         owners = [used for used in used_by(part, parts) if used.name in found and hasattr(used.module, "hardware")]
         borrows = owners and not hasattr(part.module, "hardware")
-        found[part.name] = found[owners[0].name] if borrows else MOST_TABLES * place
+        found[part.name] = found[owners[0].name] if borrows else MAX_TABLES * place
     return Names("tables", first=found)
 
 

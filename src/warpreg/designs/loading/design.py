@@ -38,9 +38,9 @@ from warpreg.ir.kernel import Kernel
 
 Recorded = Callable[[Kernel], Frequencies]
 """Computes the block frequencies of the recorded run for a kernel that designs have made of its own, int64[blocks]."""
-MOST_STAGES = 8
+MAX_STAGES = 8
 """Pipeline stages that one design adds at most."""
-MOST_TABLES = 8
+MAX_TABLES = 8
 """Tables that one design has at most."""
 Returned = TypeVar("Returned")
 
@@ -329,20 +329,20 @@ class Design:
     def stages(self, parameters: Any) -> int:
         """Pipeline stages that the design adds between issue and operand fetch.
 
-        Raises DesignError unless they are a number from 0 to `MOST_STAGES`.
+        Raises DesignError unless they are a number from 0 to `MAX_STAGES`.
         """
         found: object = self._call("stages", (parameters,), {}, 0)
-        if not isinstance(found, int) or not 0 <= found <= MOST_STAGES:
+        if not isinstance(found, int) or not 0 <= found <= MAX_STAGES:
             raise DesignError(
-                f"{self._place('stages')}: stages returned {found!r}, expected a number from 0 to {MOST_STAGES}"
+                f"{self._place('stages')}: stages returned {found!r}, expected a number from 0 to {MAX_STAGES}"
             )
         return int(found)
 
     def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
-        """The tables by their row in a `Plan`.  Raises DesignError for more than `MOST_TABLES`."""
+        """The tables by their row in a `Plan`.  Raises DesignError for more than `MAX_TABLES`."""
         found = [one for one in self.hardware(parameters, machine) if isinstance(one, Table)]
-        if len(found) > MOST_TABLES:
-            raise DesignError(f"{self.path}: hardware returned {len(found)} tables, expected at most {MOST_TABLES}")
+        if len(found) > MAX_TABLES:
+            raise DesignError(f"{self.path}: hardware returned {len(found)} tables, expected at most {MAX_TABLES}")
         return dict(enumerate(found))
 
     def _returned(self, name: str, parameters: Any, machine: Machine | None, kind: type[Returned]) -> Returned | None:

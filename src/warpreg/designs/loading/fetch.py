@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.banks import MOST_SLICES, Banks, Collectors
+from warpreg.designs.interface.banks import MAX_SLICES, Banks, Collectors
 from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.design import Design
 from warpreg.gpu.machine import Machine
@@ -26,7 +26,7 @@ def banks_of(design: Design, parameters: Any, machine: Machine | None) -> Banks:
         return machine_banks(machine)
     if machine is not None:
         width = machine.register_file.bank_width_bits
-        possible = [slices for slices in range(1, MOST_SLICES + 1) if width % (8 * slices) == 0]
+        possible = [slices for slices in range(1, MAX_SLICES + 1) if width % (8 * slices) == 0]
         if own.slices not in possible:
             raise DesignError(
                 f"{design.name}: banks: slices expects one of {', '.join(map(str, possible))}, as a bank of "

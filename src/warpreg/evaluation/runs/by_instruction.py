@@ -36,7 +36,7 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import Counts, replay
 
-MOST_ADDED = 2048
+MAX_ADDED = 2048
 """Instructions that a design may add to a kernel."""
 ISSUED, WAITED, OWN_COLUMNS = 0, 1, 2
 """Columns after those of the counts."""
@@ -107,7 +107,7 @@ def by_instruction(
 
 def instrumented(design: Design, kernel: Kernel) -> tuple[Design, list[Kernel]]:
     """The design with events by instruction, and a list that gets the code that it runs."""
-    rows, levels = kernel.instruction_count + MOST_ADDED + 1, len(design.levels)
+    rows, levels = kernel.instruction_count + MAX_ADDED + 1, len(design.levels)
     counted = 8 * levels + levels * levels
     columns = counted + OWN_COLUMNS
     events = tuple(f"{row} {column}" for row in range(rows) for column in range(columns))
@@ -117,7 +117,7 @@ def instrumented(design: Design, kernel: Kernel) -> tuple[Design, list[Kernel]]:
     def state_with(own: tuple[Any, ...], code: Kernel | None) -> tuple[Any, ...]:
         assert code is not None, "replays and timing runs say which code they run"
         if code.instruction_count >= rows:
-            raise RunError(f"{design.name} adds more than {MOST_ADDED} instructions to kernel {kernel.name}")
+            raise RunError(f"{design.name} adds more than {MAX_ADDED} instructions to kernel {kernel.name}")
         codes.append(code)
         before = np.zeros(counted, np.int64)
         kept = Kept(columns, rows, len(design.events), per_kernel(before), per_warp(np.int64(0)))
@@ -238,7 +238,7 @@ def _divided(kernel: Kernel, code: Kernel, design: Design, counts: Counts, cycle
     """The counts by instruction of the kernel, from the events of those of the code."""
     levels = len(design.levels)
     columns = 8 * levels + levels * levels + OWN_COLUMNS
-    rows = kernel.instruction_count + MOST_ADDED + 1
+    rows = kernel.instruction_count + MAX_ADDED + 1
     values = np.fromiter(counts.events.values(), np.int64, len(counts.events))[len(design.events) :][: rows * columns]
     found = values.reshape(rows, columns)
     result = np.zeros((kernel.instruction_count + 1, columns), np.int64)

@@ -15,7 +15,7 @@ ERROR = re.compile(
 )
 MISSING = re.compile(r'(?:cannot open source file "(?P<quoted>[^"\n]+)"|^(?P<plain>\S+): No such file or directory)')
 HOST_FUNCTION = "is considered a host function"
-MOST_LINES = 8
+MAX_LINES = 8
 """Lines and errors that a message lists."""
 
 ELSEWHERE = "or compile it where CUDA is installed, with 'nvcc -ptx', and give the .ptx"
@@ -50,8 +50,8 @@ class CudaCompileError(WarpregError):
         else:
             causes = [f"{_place(one)}: {one['what']}" for one in found if HOST_FUNCTION not in one["what"]]
             causes = causes or [f"{_place(one)}: {one['what'].partition(HOST_FUNCTION)[2]}" for one in found]
-            more = len(causes) - MOST_LINES
-            causes[MOST_LINES:] = [f"and {more} more errors"] if more > 0 else []
+            more = len(causes) - MAX_LINES
+            causes[MAX_LINES:] = [f"and {more} more errors"] if more > 0 else []
             super().__init__(f"{name} does not compile: " + "\n  ".join(causes))
 
 
@@ -78,7 +78,7 @@ def _no_header(header: str, searched: Sequence[str], has_nvcc: bool) -> str:
 
 
 def _host_code(lines: Sequence[str]) -> str:
-    listed = ", ".join(lines[:MOST_LINES]) + (", ..." if len(lines) > MOST_LINES else "")
+    listed = ", ".join(lines[:MAX_LINES]) + (", ..." if len(lines) > MAX_LINES else "")
     where = f"line {listed}" if len(lines) == 1 else f"lines {listed}"
     return (
         f"host code in {where} needs nvcc of the cuda extra and a host compiler (g++ or clang++), one of which is"

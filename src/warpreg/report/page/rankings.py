@@ -10,7 +10,7 @@ from warpreg.evaluation.sweep.ranking import ENERGY, ENERGY_ENDS, Comparison, Re
 
 MEASURES = {"energy": ENERGY, "speed": "speed"}
 """Measures of the page by which designs are ranked, and their keys in a row."""
-MOST_PAIRS = 600
+MAX_PAIRS = 600
 """Pairs of designs that are compared; of more designs, each is compared with the next and with the best only."""
 Entries = Sequence[Mapping[str, Any]]
 
@@ -49,7 +49,7 @@ def _ranking(name: str, key: str, designs: Entries, runs: Entries, results: Entr
 def _pairs(order: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each design with those after it, or if these are too many, with the next one and the first one with all."""
     every = list(itertools.combinations(order, 2))
-    if len(every) <= MOST_PAIRS:
+    if len(every) <= MAX_PAIRS:
         yield from every
     else:
         yield from dict.fromkeys([*itertools.pairwise(order), *((order[0], other) for other in order[1:])])

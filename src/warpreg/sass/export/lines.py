@@ -18,11 +18,11 @@ from warpreg.sass.export.mnemonics import mnemonic
 from warpreg.sass.export.vendor_lines import vendor_line
 from warpreg.sass.isa.opcodes import find
 from warpreg.sass.isa.widths import Shape, Widths, access_bytes, widths
-from warpreg.sass.parse.line import MOST_OPERANDS, ZERO_REGISTER
+from warpreg.sass.parse.line import MAX_OPERANDS, ZERO_REGISTER
 
 PC_BYTES = 16
 BINARY_VERSION = 70
-MOST_RESULTS, MOST_SOURCES = 1, 4
+MAX_RESULTS, MAX_SOURCES = 1, 4
 MASK = "#"
 """Placeholder for the lanes of a visit."""
 
@@ -132,10 +132,10 @@ def _line(instruction: Instruction, pc: int, unit: int, own: str = "") -> Line:
     text = own or mnemonic(instruction, unit > 0)
     opcode, *modifiers = text.split(".")
     accesses = unit > 0 and find(opcode).has_addresses
-    results = list(islice(runs(instruction.results), MOST_RESULTS))
-    sources = list(islice(runs(instruction.sources), MOST_SOURCES))
+    results = list(islice(runs(instruction.results), MAX_RESULTS))
+    sources = list(islice(runs(instruction.sources), MAX_SOURCES))
     if find(opcode).has_addresses and not _begins_with_register(instruction):
-        sources = [(ZERO_REGISTER, 1), *sources][:MOST_SOURCES]
+        sources = [(ZERO_REGISTER, 1), *sources][:MAX_SOURCES]
     if opcode == "ATOMS" and not results:
         results = [(ZERO_REGISTER, 1)]
     shape = Shape(opcode, tuple(modifiers), len(results), len(sources))
@@ -170,7 +170,7 @@ def runs(operands: Iterable[Operand]) -> Iterable[Run]:
             if not register.words:
                 continue
             first, words = register.words[0], len(register.words)
-            if found and sum(found[-1]) == first and found[-1][1] + words <= MOST_OPERANDS:
+            if found and sum(found[-1]) == first and found[-1][1] + words <= MAX_OPERANDS:
                 found[-1] = (found[-1][0], found[-1][1] + words)
             else:
                 found.append((first, words))

@@ -12,9 +12,9 @@ OLDEST_TRACER, NEWEST_TRACER = 3, 6
 OLDEST_BINARY, NEWEST_BINARY = 50, 129
 OLDEST_CODE = 10
 """sm_10: versions from here to `OLDEST_BINARY` are real, and their code is not supported."""
-MOST_THREAD_BLOCKS = 2**31 - 1
-MOST_THREADS = 1024
-MOST_REGISTERS = 255
+MAX_THREAD_BLOCKS = 2**31 - 1
+MAX_THREADS = 1024
+MAX_REGISTERS = 255
 
 EXTENT = re.compile(r"\(\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)")
 TRACER, BINARY, REGISTERS = "accelsim tracer version", "binary version", "nregs"
@@ -103,8 +103,8 @@ def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int, give
     return Header(
         kernel=entries.text("kernel name"),
         kernel_id=entries.number("kernel id", 0),
-        grid=entries.extent("grid dim", MOST_THREAD_BLOCKS, "thread blocks"),
-        block=entries.extent("block dim", MOST_THREADS, "threads in a block"),
+        grid=entries.extent("grid dim", MAX_THREAD_BLOCKS, "thread blocks"),
+        block=entries.extent("block dim", MAX_THREADS, "threads in a block"),
         shared_bytes=entries.number("shmem", 0),
         registers=registers,
         binary_version=binary,
@@ -129,14 +129,14 @@ class _Broken:
 
 def _is_demand(entries: _Entries) -> bool:
     """Whether the header has a register demand that can be right."""
-    return 1 <= (entries.value(REGISTERS) or 0) <= MOST_REGISTERS
+    return 1 <= (entries.value(REGISTERS) or 0) <= MAX_REGISTERS
 
 
 def _registers(entries: _Entries, given: Replaced) -> int | _Broken:
     if given.registers is not None and not _is_demand(entries):
         return given.registers
     found = entries.value(REGISTERS) if REGISTERS in entries.lines else 0
-    if found is not None and found <= MOST_REGISTERS:
+    if found is not None and found <= MAX_REGISTERS:
         return found
     what = entries.no_number(REGISTERS) if found is None else f"a thread has at most 255 registers, found {found}"
     return _Broken(REGISTERS, what, "registers=N")

@@ -21,7 +21,7 @@ from warpreg.sass.isa.widths import EXPLICIT
 
 LANES = 32
 ZERO_REGISTER = 255
-MOST_OPERANDS = 9
+MAX_OPERANDS = 9
 TWO_RESULTS_SINCE = 70
 """The binary version since which texture fetches have two destinations."""
 LISTED, STRIDED, DELTAS = 0, 1, 2
@@ -84,7 +84,7 @@ class _Tokens:
         return number
 
     def registers(self, what: str) -> tuple[int, ...]:
-        count = self.decimal(f"the number of {what} registers", 0, MOST_OPERANDS)
+        count = self.decimal(f"the number of {what} registers", 0, MAX_OPERANDS)
         return tuple(number for number in (self._register(what) for _ in range(count)) if number is not None)
 
     def _register(self, what: str) -> int | None:

@@ -22,8 +22,8 @@ AFFINE_STEP, AFFINE = int(Kind.AFFINE_STEP), int(Kind.AFFINE)
 STEPS, EACH = int(Kind.STEPS), int(Kind.EACH)
 VISIT, VISIT_MASK, WARP = int(PathWord.VISIT), int(PathWord.VISIT_MASK), int(PathWord.WARP)
 LANES = 32
-MOST_RECORD_WORDS = 65
-MOST_STEP_WORDS = 2
+MAX_RECORD_WORDS = 65
+MAX_STEP_WORDS = 2
 
 
 IN_SHARED, IN_LOCAL, GENERIC = int(Window.SHARED), int(Window.LOCAL), int(Window.GENERIC)
@@ -318,7 +318,7 @@ def scan(
     those of the windows of shared and local memory, 0 if unknown.  ``lanes`` and ``values`` have LANES elements.
     """
     while state[TEXT] < end:
-        if state[AT_STEPS] + MOST_STEP_WORDS > steps.size or state[AT_ADDRESSES] + MOST_RECORD_WORDS > addresses.size:
+        if state[AT_STEPS] + MAX_STEP_WORDS > steps.size or state[AT_ADDRESSES] + MAX_RECORD_WORDS > addresses.size:
             return FULL
         first = text[state[TEXT]]
         if first == NEWLINE:

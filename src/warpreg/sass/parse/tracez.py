@@ -24,7 +24,7 @@ import zstandard
 
 SIZES, COUNT, OFFSET = struct.Struct("<II"), struct.Struct("<I"), struct.Struct("<Q")
 THREAD_BLOCK, WARP = struct.Struct("<11I"), struct.Struct("<IIQ")
-MOST_HEADER_BYTES = 1 << 20
+MAX_HEADER_BYTES = 1 << 20
 READ_BYTES = 1 << 14
 
 
@@ -68,7 +68,7 @@ def text_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _header(file: BinaryIO) -> bytes:
-    start = file.read(MOST_HEADER_BYTES)
+    start = file.read(MAX_HEADER_BYTES)
     text, end, _ = start.partition(b"\0")
     if not end:
         raise TracezError("no null byte ends its header")

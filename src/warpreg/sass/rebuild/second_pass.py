@@ -83,7 +83,7 @@ class Rebuilding:
         addresses = np.zeros(0, np.uint32)
         state = walk.new_state(threads)
         for chunk in steps.path_chunks():
-            path_out = np.zeros(walk.MOST_PATH_WORDS * chunk.size, np.uint32)
+            path_out = np.zeros(walk.MAX_PATH_WORDS * chunk.size, np.uint32)
             state[walk.STEP] = state[walk.PATH_OUT] = 0
             while True:
                 out = np.zeros(2 * addresses.size, np.uint32)

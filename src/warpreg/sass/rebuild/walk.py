@@ -25,7 +25,7 @@ NEAR = 16
 """Maximum distance in bytes to the next instruction: 8 until sm_6x, with a control word before every third, then 16."""
 
 HASH = np.uint64(0x9E3779B97F4A7C15)
-MOST_PATH_WORDS = 2
+MAX_PATH_WORDS = 2
 """Maximum number of path words per step."""
 
 DONE, WANTS_ADDRESSES, EDGES_FULL = range(3)

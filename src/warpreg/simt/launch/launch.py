@@ -35,7 +35,7 @@ MAX_INSTRUCTIONS = 100_000_000_000
 PAUSE_SECONDS = 0.1
 """Seconds of host time between checks for Ctrl-C and progress; no effect on results."""
 
-FIRST_PAUSE, LEAST_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
+FIRST_PAUSE, MIN_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
 """Warp-instructions until the first check, and bounds of the adapted intervals."""
 
 MAX_SHARED_BYTES = WINDOW_BYTES
@@ -279,4 +279,4 @@ class LaunchRun:
 def _adapted(pause: int, seconds: float) -> int:
     """Warp-instructions that take about `PAUSE_SECONDS`, given that ``pause`` took ``seconds``."""
     fitting = int(pause * PAUSE_SECONDS / max(seconds, 1e-4))
-    return min(max(fitting, LEAST_PAUSE), GREATEST_PAUSE)
+    return min(max(fitting, MIN_PAUSE), GREATEST_PAUSE)

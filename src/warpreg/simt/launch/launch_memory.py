@@ -24,7 +24,7 @@ SLICE = 200_000
 LONGEST_ROW = 32 * 8
 """Bytes of a register of 32 lanes."""
 
-MOST_KEPT = 8 << 20
+MAX_KEPT = 8 << 20
 """Memory of a kernel that is kept for its next launch, in bytes."""
 
 Dimensions = tuple[int, int, int]
@@ -89,7 +89,7 @@ class LaunchMemory:
 
     def give_back(self) -> None:
         """Leave the memory to the next launch."""
-        if self.nbytes <= MOST_KEPT:
+        if self.nbytes <= MAX_KEPT:
             self.native.free_memory[:] = [self]
 
     def _clear(self) -> None:

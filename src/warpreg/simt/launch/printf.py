@@ -15,7 +15,7 @@ DIRECTIVE = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     r"(?P<length>hh|h|ll|l|L|j|z|t)?(?P<conversion>[diuoxXcsfFeEgGaAp%])"
 )
-MOST_ARGUMENTS = 32
+MAX_ARGUMENTS = 32
 """The most arguments of CUDA's ``printf``."""
 WIDEST = 1 << 16
 """Limit of one field in characters; a wider one is truncated."""
@@ -54,7 +54,7 @@ def formatted(template: str, words: Words, text_at: Callable[[int], str]) -> tup
     def one(match: re.Match[str]) -> str:
         if match["conversion"] == "%":
             return "%"
-        if arguments.taken >= MOST_ARGUMENTS:
+        if arguments.taken >= MAX_ARGUMENTS:
             return match[0]
         return _field(match, arguments, text_at)
 

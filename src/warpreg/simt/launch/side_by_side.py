@@ -21,10 +21,10 @@ from warpreg.simt.launch.faults import LaunchError
 if TYPE_CHECKING:
     from warpreg.simt.launch.launch import LaunchRun, Progress
 
-MOST_BLOCKS = 132 * 32
+MAX_BLOCKS = 132 * 32
 """Thread blocks that the largest machine of `gpu/machines` holds at once: 32 on each of 132 SMs."""
 
-MOST_BYTES = 1 << 31
+MAX_BYTES = 1 << 31
 """Limit of host memory for the state of all thread blocks, in bytes."""
 
 TURN = 1_000_000
@@ -102,7 +102,7 @@ def _turn(run: LaunchRun) -> Stop:
 
 
 def _check(run: LaunchRun, count: int, size: int) -> None:
-    most = min(MOST_BLOCKS, MOST_BYTES // max(1, size))
+    most = min(MAX_BLOCKS, MAX_BYTES // max(1, size))
     if count > most:
         raise LaunchError(
             f"kernel '{run.kernel.name}': its thread blocks wait for each other, and at most {most} fit side by side, "

@@ -20,7 +20,7 @@ ALIGNMENT = 256
 may be read at a buffer's last element."""
 
 
-MOST_KEPT = 128 << 20
+MAX_KEPT = 128 << 20
 """Bytes of host memory that are left to later devices of the process: the system clears the pages of new memory."""
 
 
@@ -51,7 +51,7 @@ class _Arena:
         """Leave it to later devices, unless an array still shows it."""
         if self.content.flags.owndata and sys.getrefcount(self.content) <= OWN_REFERENCES:
             _FREE.append(self)
-            while sum(arena.content.size for arena in _FREE) > MOST_KEPT:
+            while sum(arena.content.size for arena in _FREE) > MAX_KEPT:
                 _FREE.pop(0)
 
 

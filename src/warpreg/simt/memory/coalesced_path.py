@@ -26,7 +26,7 @@ from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 MOST = 64
 """The most accesses of a kernel with a fast path: each costs about a millisecond of compile time."""
 
-MOST_GUARDS = 16
+MAX_GUARDS = 16
 
 FEW = 8
 """An access that does not share its address register in its block has a fast path only if a kernel has at most this
@@ -60,7 +60,7 @@ def few_guards(kernel: Kernel) -> bool:
     In a kernel with dozens of them, the branches cost more than the calls.
     """
     guarded = (memory_form(i) for i in kernel.instructions() if i.guard is not None and i.opcode != "ldu")
-    return sum(form is not None and not form.is_atomic for form in guarded) <= MOST_GUARDS
+    return sum(form is not None and not form.is_atomic for form in guarded) <= MAX_GUARDS
 
 
 def _address_register(instruction: Instruction) -> str:

@@ -27,13 +27,13 @@ PARAMETER_BANK, LITERAL_BANK = 0, 2
 
 NARROW = {8: I8, 16: I16}
 
-LEAST_BYTES = 0x240
+MIN_BYTES = 0x240
 """Bytes of bank 0 of a kernel without parameters: all words that the launch owns on sm_80 and sm_90."""
 
 
 def literal_offset(kernel: Kernel) -> int:
     """Where bank 2 begins in the bytes of a launch's constant banks."""
-    return align(max(LEAST_BYTES, kernel.parameter_bytes), 16)
+    return align(max(MIN_BYTES, kernel.parameter_bytes), 16)
 
 
 def words_of_pair(kernel: Kernel, operand: ConstantBank) -> tuple[ConstantBank, ...]:

@@ -40,7 +40,7 @@ FORMATS = {
 }
 """Formats of an element type: read unchanged, and as a normalized number."""
 
-MOST_BYTES = 1 << 31
+MAX_BYTES = 1 << 31
 
 
 class TextureError(WarpregError):
@@ -82,7 +82,7 @@ class Layout:
         if kind.startswith("cube") and (width != height or layers % 6 or (kind == "cube" and layers != 6)):
             faces = "6" if kind == "cube" else "a multiple of 6"
             raise TextureError(f"a {kind} texture: expected {faces} square faces, found {list(shape)}")
-        if np.prod(shape, dtype=np.int64) * dtype.itemsize >= MOST_BYTES:
+        if np.prod(shape, dtype=np.int64) * dtype.itemsize >= MAX_BYTES:
             raise TextureError(f"a {kind} texture: expected less than 2 GiB, found {list(shape)} of {dtype}")
         format_ = _format(dtype, read)
         return Layout(kind, width, height, extent.get("z", 1), layers, channels, format_, channels * dtype.itemsize)

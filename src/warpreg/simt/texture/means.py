@@ -20,7 +20,7 @@ from warpreg.simt.texture.state import Format
 DOUBLES, LONGS = lanes_of(ir.DoubleType()), lanes_of(I64)
 SINGLE_DROPS, HALF_DROPS = 29, 42
 """Fraction bits of double precision beyond those of f32 and f16."""
-LEAST_HALF, HALF_STEP = 2.0**-14, 2.0**-24
+MIN_HALF, HALF_STEP = 2.0**-14, 2.0**-24
 """The least normal f16, and the step between f16 below it."""
 WIDENING = 258 + 1 / 128
 
@@ -67,7 +67,7 @@ def mean(module: Any) -> Any:
     with code.if_(kind == Format.HALF):
         steps = _rounding("floor", _plus(_times(_magnitude(value), 1 / HALF_STEP), 0.5))
         small = _with_sign(_times(steps, HALF_STEP), value)
-        below = Value(code, code.builder.fcmp_ordered("<", _magnitude(value).llvm, _constant(code, LEAST_HALF).llvm))
+        below = Value(code, code.builder.fcmp_ordered("<", _magnitude(value).llvm, _constant(code, MIN_HALF).llvm))
         code.ret(_single(below.select(small, _shortened(value, HALF_DROPS))).bitcast(WORDS))
     code.ret(_single(_shortened(value, SINGLE_DROPS)).bitcast(WORDS))
     return code.function

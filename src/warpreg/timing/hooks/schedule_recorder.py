@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface import Declaration, Plan, Program, hook, parameter, per_kernel
 from warpreg.trace import long_arrays
-from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, ScheduleWord
+from warpreg.trace.schedule import AMOUNT_SHIFT, MAX_AMOUNT, SLOT_SHIFT, ScheduleWord
 
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")
 ISSUE, START, END = int(ScheduleWord.ISSUE), int(ScheduleWord.START), int(ScheduleWord.END)
@@ -82,7 +82,7 @@ def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> No
     last, slot = state.place[LAST], warp % program.slots
     if last != NOBODY and state.place[PRESENT_SM] == warp // program.slots:
         word = np.int64(state.words[last])
-        if word >> SLOT_SHIFT & 255 == slot and word >> AMOUNT_SHIFT < MOST_AMOUNT:
+        if word >> SLOT_SHIFT & 255 == slot and word >> AMOUNT_SHIFT < MAX_AMOUNT:
             state.words[last] = word + (1 << AMOUNT_SHIFT)
             return
     append(state, program, warp, ISSUE, 1)

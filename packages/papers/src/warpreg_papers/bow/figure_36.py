@@ -30,7 +30,7 @@ VERSIONS: Mapping[str, Variant] = {
 }
 """The columns of Table 3.1: write-through, write-back, and write-back with the compiler's hints."""
 REGISTERS = (0, 1, 2, 3)
-MOST_SOURCES = 3
+MAX_SOURCES = 3
 NOWHERE = Register("P1", PRED, 1)
 
 
@@ -86,7 +86,7 @@ def writes_for(variant: Variant, register: int) -> int:
 
 def three_sources() -> int:
     """Instructions of the code that read three registers (lines 5 and 7)."""
-    return sum(len({one for one in line.operands[1:] if isinstance(one, Register)}) == MOST_SOURCES for line in CODE)
+    return sum(len({one for one in line.operands[1:] if isinstance(one, Register)}) == MAX_SOURCES for line in CODE)
 
 
 def table_31() -> pd.DataFrame:

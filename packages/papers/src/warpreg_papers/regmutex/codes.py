@@ -24,7 +24,7 @@ IN_ORDER: Code = "in order"
 """As printed, with instructions in the order of the PTX."""
 COMPILED: Code = "compiled"
 ADDRESS_BITS = 32
-MOST_MORE = 32
+MAX_MORE = 32
 """Registers beyond the printed number that are tried where the compiler cannot reach it."""
 
 
@@ -50,7 +50,7 @@ def within_printed(workload: str, size: str, seed: int, options: CompileChoice, 
     Raises RunError if it reaches none of them.
     """
     printed = TABLE[workload].registers
-    for most in range(printed, printed + MOST_MORE):
+    for most in range(printed, printed + MAX_MORE):
         choice = dataclasses.replace(options, max_registers=most, address_bits=ADDRESS_BITS)
         try:
             return run_workload(find_workload(workload), size, seed, choice, record)
@@ -58,5 +58,5 @@ def within_printed(workload: str, size: str, seed: int, options: CompileChoice, 
             continue
     raise RunError(
         f"kernel {TABLE[workload].kernel}: expected code of at most {printed} registers, as printed, found none of "
-        f"less than {printed + MOST_MORE}"
+        f"less than {printed + MAX_MORE}"
     )

@@ -29,7 +29,7 @@ from warpreg.machine_code.assembler import MachineCode
 from warpreg.machine_code.lift import Code, lift
 from warpreg.workloads.workload import Problem
 from warpreg_workbench.bench.host import host
-from warpreg_workbench.bench.spine import LEAST_INSTRUCTIONS, PATH, REPEATS, WORKLOADS
+from warpreg_workbench.bench.spine import MIN_INSTRUCTIONS, PATH, REPEATS, WORKLOADS
 
 TURNS = 11
 """Runs of each code of a workload; a short run varies by several percent."""
@@ -71,7 +71,7 @@ class Speeds:
         return {
             "workload": self.workload,
             "warp_instructions": self.warp_instructions,
-            "counts": self.warp_instructions >= LEAST_INSTRUCTIONS,
+            "counts": self.warp_instructions >= MIN_INSTRUCTIONS,
             "functional_mwi_s": self.mwi_s,
             "ptx_mwi_s": self.ptx_mwi_s,
             "rate_ratio": self.rate_ratio,

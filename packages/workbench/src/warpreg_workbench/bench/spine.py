@@ -41,7 +41,7 @@ WORKLOADS = (
     "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",
 )  # fmt: skip
 REPEATS = 5
-LEAST_INSTRUCTIONS = 20_000_000
+MIN_INSTRUCTIONS = 20_000_000
 """Warp-instructions a workload must execute for its speed to count."""
 
 COMPILED_INSTRUCTIONS = 400
@@ -76,7 +76,7 @@ class Speed:
         return {
             "workload": self.workload,
             "warp_instructions": self.warp_instructions,
-            "counts": self.warp_instructions >= LEAST_INSTRUCTIONS,
+            "counts": self.warp_instructions >= MIN_INSTRUCTIONS,
             "functional_mwi_s": self.path_mwi_s,
             "limit_share": self.limit_share,
             "addresses_mwi_s": self.addresses_mwi_s,

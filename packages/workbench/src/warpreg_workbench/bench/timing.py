@@ -39,7 +39,7 @@ from warpreg_workbench.bench.trace import traces
 MACHINES = ("gebhart", "gtx480", "titanx", "v100")
 REPEATS = 2
 SAMPLE = 2_000_000
-FEWEST_BLOCKS = 64
+MIN_BLOCKS = 64
 HOOKED = "rfc"
 HOOKED_MACHINE = "gtx480"
 TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--cycles", "--json")
@@ -110,7 +110,7 @@ def sample(run: Run) -> Window:
     """The first thread blocks of each launch, with about `SAMPLE` warp-instructions in all launches together."""
     blocks = sum(math.prod(launch.grid) for launch in run.launches)
     share = min(1.0, SAMPLE / run.warp_instructions)
-    return Window(max(FEWEST_BLOCKS, math.ceil(blocks * share / len(run.launches))))
+    return Window(max(MIN_BLOCKS, math.ceil(blocks * share / len(run.launches))))
 
 
 def start_seconds() -> tuple[float, float]:

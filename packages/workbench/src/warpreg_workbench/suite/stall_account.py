@@ -19,10 +19,10 @@ from warpreg.evaluation.studies.study import Study, study
 from warpreg.timing import CAUSES, TimingResult, Window, joined, simulate
 
 MACHINES = ("gebhart", "corf-fermi", "gtx480", "gtx980", "titanx", "larf-gp102", "v100", "rtx3070")
-MOST_INSTRUCTIONS = 500_000
+MAX_INSTRUCTIONS = 500_000
 """Approximate number of warp-instructions timed per workload: the first thread blocks of each launch."""
-FEWEST_BLOCKS = 64
-LEAST_SHARE = 0.005
+MIN_BLOCKS = 64
+MIN_SHARE = 0.005
 """A cause has no column if its share is below this on every machine."""
 
 
@@ -46,7 +46,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
-    """Measure: the account of the first thread blocks with up to `MOST_INSTRUCTIONS`, on a machine whose memory has no
+    """Measure: the account of the first thread blocks with up to `MAX_INSTRUCTIONS`, on a machine whose memory has no
     contention.
     """
 
@@ -58,11 +58,11 @@ class Accounted:
 
 def timed(run: Run, machine: gpu.Machine) -> TimingResult:
     """Time the first thread blocks of each launch."""
-    share = min(1.0, MOST_INSTRUCTIONS / run.warp_instructions)
+    share = min(1.0, MAX_INSTRUCTIONS / run.warp_instructions)
     results = []
     for launch in run.launches:
         x, y, z = launch.grid
-        window = Window(max(FEWEST_BLOCKS, round(x * y * z * share)))
+        window = Window(max(MIN_BLOCKS, round(x * y * z * share)))
         results.append(simulate([launch], machine, window=window, registers=demand_on(launch, machine)))
     return joined(results)
 
@@ -78,7 +78,7 @@ def table(found: Study, machines: Sequence[str]) -> str:
     percent.
     """
     means = {machine: _means(list(found[Accounted(machine)].values())) for machine in machines}
-    kept = [c for c in CAUSES if any(mean.get(c, 0.0) >= LEAST_SHARE for mean in means.values())]
+    kept = [c for c in CAUSES if any(mean.get(c, 0.0) >= MIN_SHARE for mean in means.values())]
     head = ["machine", "workloads", "unaccounted", "`other`", *kept]
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     for machine, mean in means.items():

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 from warpreg.designs.parts.affinity.graph import Edge, Graph, components, neighbours
-from warpreg.designs.parts.affinity.odd_cycles import MOST_CYCLES, Cycle, odd_cycles
+from warpreg.designs.parts.affinity.odd_cycles import MAX_CYCLES, Cycle, odd_cycles
 
 ANY_SIDE, RIGHT, LEFT = range(3)
 """The code of a register in the alignment vector (2 bits each): do not care, least or most significant slices."""
 
 
-def alignments(graph: Graph, most_cycles: int = MOST_CYCLES) -> dict[int, int]:
+def alignments(graph: Graph, most_cycles: int = MAX_CYCLES) -> dict[int, int]:
     """RIGHT or LEFT of each register with an edge, by the heuristic; any other register does not care."""
     left = dict(graph)
     for edge in frustrated_edges(graph, most_cycles):
@@ -30,7 +30,7 @@ def alignments(graph: Graph, most_cycles: int = MOST_CYCLES) -> dict[int, int]:
     return coloured(graph, left)
 
 
-def frustrated_edges(graph: Graph, most_cycles: int = MOST_CYCLES) -> list[Edge]:
+def frustrated_edges(graph: Graph, most_cycles: int = MAX_CYCLES) -> list[Edge]:
     """The edges that the heuristic removes, in order; without them the graph has no odd cycle."""
     removed: list[Edge] = []
     for part in components(graph):

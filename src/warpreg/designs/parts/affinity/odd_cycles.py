@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 from warpreg.designs.parts.affinity.graph import Edge, Graph, neighbours
 
-MOST_CYCLES = 1024
-MOST_STEPS = 20_000
+MAX_CYCLES = 1024
+MAX_STEPS = 20_000
 
 Cycle = frozenset[Edge]
 """The edges of a cycle."""
 Beside = dict[int, set[int]]
 
 
-def odd_cycles(graph: Graph, most_cycles: int = MOST_CYCLES, most_steps: int = MOST_STEPS) -> list[Cycle]:
+def odd_cycles(graph: Graph, most_cycles: int = MAX_CYCLES, most_steps: int = MAX_STEPS) -> list[Cycle]:
     """The odd cycles of a graph, shorter ones first; all of them if both bounds allow."""
     shortest = shortest_odd_cycle(graph)
     if shortest is None:

@@ -16,7 +16,7 @@ began; the cycle from which on its next instruction may issue; lanes that were a
 WARP_COLUMNS = 5
 FIRST, NUMBER = 0, 2
 """Of an SM, for both kinds of vectors: the first place of the list of free ones, and its length."""
-RESIDENT, MOST_RESIDENT, REPORTED, POWERED, SPARE, SUPERSEDED, USED = range(4, 11)
+RESIDENT, MAX_RESIDENT, REPORTED, POWERED, SPARE, SUPERSEDED, USED = range(4, 11)
 """Of an SM: registers of the resident warps, the most so far, and the most that has been reported; CMOS vectors that
 are on; vectors that may be superseded at a time, and those that are; the most CMOS vectors that were in use at a
 time."""

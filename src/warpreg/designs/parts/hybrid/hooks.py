@@ -36,7 +36,7 @@ from warpreg.designs.parts.hybrid.columns import (
     FIRST,
     FLAGS,
     LANES,
-    MOST_RESIDENT,
+    MAX_RESIDENT,
     NONE,
     NUMBER,
     OLD,
@@ -102,8 +102,8 @@ def block_start(state: Any, program: Program, sm: int, plan: Plan) -> None:
 @hook
 def warp_start(state: Any, program: Program, warp: int, plan: Plan) -> None:
     enter(by_reference(state), plan.sm, program.register_count)
-    if state.enabled and state.own[plan.sm, MOST_RESIDENT] != state.own[plan.sm, REPORTED]:
-        state.own[plan.sm, REPORTED] = state.own[plan.sm, MOST_RESIDENT]
+    if state.enabled and state.own[plan.sm, MAX_RESIDENT] != state.own[plan.sm, REPORTED]:
+        state.own[plan.sm, REPORTED] = state.own[plan.sm, MAX_RESIDENT]
         report_powered(by_reference(state), plan)
 
 

@@ -22,7 +22,7 @@ from warpreg.designs.parts.hybrid.columns import ACCESSES, BEGAN, COUNTER
 COUNTER_BITS = 11
 MOST = (1 << COUNTER_BITS) - 1
 """Largest value of a counter; section 3.3 takes 2048 cycles as the longest access."""
-LEAST_LEFT = 1
+MIN_LEFT = 1
 """A larger counter lets a destination go to a TFET vector (section 3.3)."""
 ABSORBED = 2
 """Stall cycles that a TFET vector absorbs: one when it is written, one when it is read (section 3.3)."""
@@ -81,7 +81,7 @@ def take_sample(state: Any, row: int, latency: int, now: int) -> None:
 
 def affords(state: Any, warp: int) -> bool:
     """Whether the predicted stall of a warp is not absorbed yet."""
-    return bool(state.warps[warp, COUNTER] > LEAST_LEFT)
+    return bool(state.warps[warp, COUNTER] > MIN_LEFT)
 
 
 def absorb(state: Any, warp: int) -> None:

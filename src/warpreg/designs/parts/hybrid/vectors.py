@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from piecewise_numba.bits import remainder
 from warpreg.designs.parts.hybrid.columns import (
     FIRST,
-    MOST_RESIDENT,
+    MAX_RESIDENT,
     NONE,
     NUMBER,
     OWN_COLUMNS,
@@ -112,9 +112,9 @@ def reserve(state: Any, sm: int, slots: int, block_registers: int, block_warps: 
 def enter(state: Any, sm: int, registers: int) -> None:
     """A warp is resident: CMOS vectors are switched on if there never were as many registers."""
     state.own[sm, RESIDENT] += registers
-    if state.own[sm, RESIDENT] > state.own[sm, MOST_RESIDENT]:
-        state.own[sm, MOST_RESIDENT] = state.own[sm, RESIDENT]
-        powered = powered_for(state, state.own[sm, MOST_RESIDENT])
+    if state.own[sm, RESIDENT] > state.own[sm, MAX_RESIDENT]:
+        state.own[sm, MAX_RESIDENT] = state.own[sm, RESIDENT]
+        powered = powered_for(state, state.own[sm, MAX_RESIDENT])
         for vector in range(state.own[sm, POWERED], powered):
             give(state, sm, vector)
         state.own[sm, POWERED] = powered

@@ -35,7 +35,7 @@ from warpreg.designs.parts.load_sharing.columns import (
 THREADS = 32
 WORD_BYTES = 4
 LINE_SHIFT = 7
-MOST_STRIDE = 255 * WORD_BYTES
+MAX_STRIDE = 255 * WORD_BYTES
 """The 8 bits of a stride count words, as strides are multiples of four from 0 to 512 (§5.6.4)."""
 BUCKETS = 1024
 LINE_COUNTS = 4096
@@ -50,7 +50,7 @@ def empty_entries() -> dict[str, NDArray[Any]]:
 
 def is_regular(base: int, stride: int) -> bool:
     """Whether an entry can describe the addresses."""
-    return 0 <= stride <= MOST_STRIDE and stride % WORD_BYTES == 0 and base % WORD_BYTES == 0
+    return 0 <= stride <= MAX_STRIDE and stride % WORD_BYTES == 0 and base % WORD_BYTES == 0
 
 
 def find(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:

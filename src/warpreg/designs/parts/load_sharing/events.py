@@ -18,7 +18,7 @@ from __future__ import annotations
     CARRIED,
     UNPLACED,
     RELEASED,
-    MOST_IN_USE,
+    MAX_IN_USE,
 ) = range(16)
 UNORDERED_VALUES, ORDERED_FAULTS, OWN_FAULTS, NOT_FOLLOWED, SEARCHED = range(16, 21)
 EVENTS = (

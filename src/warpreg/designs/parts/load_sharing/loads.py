@@ -58,7 +58,7 @@ from warpreg.designs.parts.load_sharing.shadow import FRESH, compare_word, keep_
 from warpreg.designs.parts.load_sharing.state import OWNED, SHARED
 from warpreg.designs.parts.load_sharing.waiting import (
     LOAD,
-    MOST_BURDEN,
+    MAX_BURDEN,
     add_part,
     begin_wait,
     can_wait,
@@ -211,7 +211,7 @@ def can_join(state: Any, sm: int, words: int, reads: int) -> bool:
     for word in range(words):
         for part in range(2):
             physical = state.parts[sm, word, part, REGISTER]
-            if is_late(state, sm, physical) and state.physical[sm, physical, BURDEN] + 1 + reads > MOST_BURDEN:
+            if is_late(state, sm, physical) and state.physical[sm, physical, BURDEN] + 1 + reads > MAX_BURDEN:
                 return False
     for word in range(words):
         for part in range(2):

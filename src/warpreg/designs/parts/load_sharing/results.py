@@ -27,7 +27,7 @@ from warpreg.designs.parts.load_sharing.columns import (
 )
 from warpreg.designs.parts.load_sharing.events import (
     IN_USE,
-    MOST_IN_USE,
+    MAX_IN_USE,
     NOT_FOLLOWED,
     OVERWRITTEN,
     RELEASED,
@@ -138,5 +138,5 @@ def report(state: Any, plan: Plan) -> None:
         own[SAID_MAPPED] = own[MAPPED]
         level(plan, SHARING, own[MAPPED])
     if own[MOST] != own[SAID_MOST]:
-        count(plan, MOST_IN_USE, own[MOST] - own[SAID_MOST])
+        count(plan, MAX_IN_USE, own[MOST] - own[SAID_MOST])
         own[SAID_MOST] = own[MOST]

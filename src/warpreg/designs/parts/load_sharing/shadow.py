@@ -34,7 +34,7 @@ KIND, WARP, PC, ADDRESS, FOLLOWED = range(5)
 """Columns of ``faults``: the first fault, and how many words are followed."""
 WORDS = 1 << 20
 """Rows of ``words``, half of which stay free."""
-MOST_SMS = 256
+MAX_SMS = 256
 THREADS = 32
 NEVER = -1
 
@@ -47,7 +47,7 @@ def shadow(versioned: bool, places: int) -> dict[str, Any]:
         unused = {"words": per_sm(np.zeros(4, np.int64)), "faults": per_sm(np.int64(0))}
         return {"versioned": False, **unused, **_kept(1, 0)}
     shared = {"words": per_kernel(np.zeros((WORDS, 4), np.int64)), "faults": per_kernel(np.zeros(5, np.int64))}
-    return {"versioned": True, **shared, **_kept(places, MOST_SMS)}
+    return {"versioned": True, **shared, **_kept(places, MAX_SMS)}
 
 
 def _kept(places: int, sms: int) -> dict[str, NDArray[Any]]:

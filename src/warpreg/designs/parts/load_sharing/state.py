@@ -14,7 +14,7 @@ from warpreg.designs.parts.load_sharing.registers import all_free, unmapped
 from warpreg.designs.parts.load_sharing.shadow import shadow
 from warpreg.designs.parts.load_sharing.waiting import nothing_waits
 
-MOST_WORDS = 8
+MAX_WORDS = 8
 """Registers of the widest load."""
 ORDINARY, SHARED, OWNED = 0, -1, 1
 """How the result of a load under way is written: like any other; not at all; OWNED + p, to physical register p."""
@@ -91,7 +91,7 @@ def empty(
         entries=entries,
         merge_cycles=merge_cycles,
         fenced=per_warp(np.int64(0)),
-        parts=per_sm(np.zeros((MOST_WORDS, 2, 2), np.int64)),
+        parts=per_sm(np.zeros((MAX_WORDS, 2, 2), np.int64)),
         **of_sm,
         **of_warp,
         **shadow(versioned, physical),

@@ -30,7 +30,7 @@ the load reads it.
 """
 LOAD, MISSING, PARTS = range(3)
 """Columns of ``waits``: the number of a load, registers whose data it lacks, its first link."""
-MOST_BURDEN = 60
+MAX_BURDEN = 60
 """Reads and completed loads that one arrival may cause, as hooks may ask for 64 of each at a time."""
 
 

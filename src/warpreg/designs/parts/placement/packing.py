@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from warpreg.designs.parts.placement.candidates import Candidate
 
-MOST_STATES = 4000
+MAX_STATES = 4000
 """The most occupation states that the search keeps at a time."""
 
 FREE = -1
@@ -19,7 +19,7 @@ Ends = tuple[int, ...]
 
 
 class UndecidedError(Exception):
-    """The search exceeds MOST_STATES."""
+    """The search exceeds MAX_STATES."""
 
 
 def pack(stays: Sequence[Candidate], entries: int) -> list[int] | None:
@@ -37,7 +37,7 @@ def pack(stays: Sequence[Candidate], entries: int) -> list[int] | None:
                 following.setdefault(after, (state, first))
         if not following:
             return None
-        if len(following) > MOST_STATES:
+        if len(following) > MAX_STATES:
             raise UndecidedError
         steps.append(following)
         states = following

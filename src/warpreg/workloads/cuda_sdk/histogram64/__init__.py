@@ -9,7 +9,7 @@ import numpy as np
 from warpreg.workloads.workload import Arrays, Device, Size, Workload, blocks
 
 BINS, BLOCK, MERGE_BLOCK = 64, 64, 256
-MOST_LOADS = 15
+MAX_LOADS = 15
 """Loads of a thread, 16 bytes each: 240 counts are less than a byte can overflow with."""
 
 
@@ -22,7 +22,7 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """A launch that counts and one that merges; ``bins``: uint32[64]."""
     words4 = size["words4"]
-    grid = blocks(words4, BLOCK * MOST_LOADS)
+    grid = blocks(words4, BLOCK * MAX_LOADS)
     data, partial = device.upload(inputs["data"]), device.zeros(grid * BINS, np.uint32)
     bins = device.zeros(BINS, np.uint32)
     device.launch("histogram64", grid, BLOCK, partial, data, words4)

@@ -11,7 +11,7 @@ from warpreg.workloads.workload import Arrays, Device, Size, Workload, blocks
 
 BITS = 32
 BLOCK = 64
-MOST_BLOCKS = 64
+MAX_BLOCKS = 64
 """Blocks of one dimension."""
 
 
@@ -27,7 +27,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch, a row of blocks for each dimension; ``points``: float32[dimensions, vectors]."""
     vectors, dimensions = size["vectors"], size["dimensions"]
     directions, points = device.upload(inputs["directions"]), device.zeros((dimensions, vectors), np.float32)
-    rounds = blocks(vectors, BLOCK * MOST_BLOCKS)
+    rounds = blocks(vectors, BLOCK * MAX_BLOCKS)
     grid = (blocks(vectors, BLOCK * rounds), dimensions)
     device.launch("sobol", grid, BLOCK, points, directions, vectors, rounds)
     return {"points": points.download()}

@@ -13,7 +13,7 @@ BLOCK = (16, 16)
 SIDE = 32
 """Voxels of the volume each way."""
 
-MOST_STEPS = 500
+MAX_STEPS = 500
 OPAQUE = 0.95
 VIEW_DEPTH = 2.0
 DENSITY, BRIGHTNESS, TRANSFER_OFFSET, TRANSFER_SCALE = 0.25, 1.0, 0.0, 1.0
@@ -87,7 +87,7 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     t, last = np.maximum(near[rays], 0), far[rays]
     place, stride = origin + direction[rays] * t[:, None], direction[rays] * step
     total = np.zeros((len(rays), 4))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not rays.size:
             break
         sample = fetch_3d(inputs["volume"], place * 0.5 + 0.5) / 255
