@@ -101,9 +101,9 @@ def ablated(
     names = {str(ablation.code.get(name, name)): name for name in taking_part(ablation, parts, workloads)}
     options, only = dataclasses.replace(choice, **ablation.choice), _needed(changed, names, parts)
     if only_saved:
-        found = saved(list(names), changed.values(), size, options, only)
+        measured = saved(list(names), changed.values(), size, options, only)
     else:
-        found = study(
+        measured = study(
             list(names),
             changed.values(),
             size,
@@ -115,9 +115,9 @@ def ablated(
         )
     named = {}
     for measure, one in changed.items():
-        by_workload = {names[name]: finding for name, finding in found.found[one].items()}
+        by_workload = {names[name]: finding for name, finding in measured.found[one].items()}
         named[measure] = _renamed(measure, ablation.parameters, by_workload)
-    return weighted(dataclasses.replace(found, found=named), ablation.mix)
+    return weighted(dataclasses.replace(measured, found=named), ablation.mix)
 
 
 def _needed(
@@ -138,16 +138,16 @@ def taking_part(ablation: Ablation, parts: Sequence[Part], workloads: Sequence[s
     return [name for name in workloads if name in mixed and any(part.about(name) for part in parts)]
 
 
-def weighted(found: Study, mix: Mix | None) -> Study:
+def weighted(study: Study, mix: Mix | None) -> Study:
     """The workloads of a mix in a study, with their weights; the study itself without a mix."""
     if mix is None:
-        return found
-    weights = mix.weights({name for by_workload in found.found.values() for name in by_workload})
+        return study
+    weights = mix.weights({name for by_workload in study.found.values() for name in by_workload})
     kept = {
         measure: {name: one for name, one in by_workload.items() if name in weights}
-        for measure, by_workload in found.found.items()
+        for measure, by_workload in study.found.items()
     }
-    return dataclasses.replace(found, found=kept, weights=weights)
+    return dataclasses.replace(study, found=kept, weights=weights)
 
 
 def under(measure: Measure[Any], ablation: Ablation) -> Measure[Any]:
@@ -177,12 +177,12 @@ def _merged(design: Replay | Variant, parameters: Parameters) -> tuple[tuple[str
     return tuple(sorted({**dict(design.values), **parameters.get(design.design, {})}.items()))
 
 
-def _renamed(measure: Measure[Any], parameters: Parameters, found: Mapping[str, Any]) -> Mapping[str, Any]:
+def _renamed(measure: Measure[Any], parameters: Parameters, findings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Findings of a changed measure under the names of the original."""
     if not isinstance(measure, Scheduled):
-        return found
+        return findings
     places = {one: _variant(one, parameters) for one in measure.variants}
     return {
         name: {one: of_variant[place] for one, place in places.items() if place in of_variant}
-        for name, of_variant in found.items()
+        for name, of_variant in findings.items()
     }

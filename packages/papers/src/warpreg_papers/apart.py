@@ -52,11 +52,11 @@ def set_apart(result: Published, said: object, found: Study) -> Apart | None:
     return None
 
 
-def _judged(result: Published, statement: Statement, found: Study) -> Apart | None:
+def _judged(result: Published, statement: Statement, study: Study) -> Apart | None:
     if isinstance(statement, Contradiction):
         return Apart("contradicted", str(statement), statement.allowed())
     if isinstance(statement, Limit):
-        most = statement.excluding(result, found)
+        most = statement.excluding(result, study)
         return None if most is None else Apart("out of reach", statement.text, most)
-    value = statement.agreeing(result, found)
+    value = statement.agreeing(result, study)
     return None if value is None else Apart("other reading", statement.text, value)

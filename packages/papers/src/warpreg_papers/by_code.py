@@ -58,13 +58,13 @@ def by_code(
     """
     module = paper_module(paper)
     needed = [one for part in module.PARTS.values() for one in part.measures if one in module.MEASURES]
-    found = {
+    findings = {
         name: module.findings(
             study(names or module.WORKLOADS, needed, size, code.choice, processes, progress, keep=keep)
         )
         for name, code in codes_of(paper).items()
     }
     return [
-        ByCode(result, {code: measured[result.id] for code, measured in found.items() if result.id in measured})
+        ByCode(result, {code: measured[result.id] for code, measured in findings.items() if result.id in measured})
         for result in published.results(paper)
     ]

@@ -138,12 +138,12 @@ def command(
     for paper in chosen:
         options = _options(paper, code)
         with _progress(f"{paper}: ", len(selected or paper_module(paper).WORKLOADS)) as finished:
-            found = measure(paper, size, selected, options, processes, finished, keep=not fresh)
-        for name, reason in found.reasons.items():
+            study = measure(paper, size, selected, options, processes, finished, keep=not fresh)
+        for name, reason in study.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
-        rows += [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
+        rows += [{"paper": paper, **one.as_dict(), "left_out": study.reasons} for one in reproduced(paper, study)]
         if folder is not None:
-            _write_figures(paper, found, folder)
+            _write_figures(paper, study, folder)
     summaries = [summed(paper, [row for row in rows if row["paper"] == paper]) for paper in chosen]
     if as_json:
         codes = {

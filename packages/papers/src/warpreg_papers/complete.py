@@ -86,8 +86,8 @@ def complete(paper: str, size: str, processes: int | None = None, progress: Prog
     def named(step: str) -> Progress:
         return lambda workload: progress(f"{paper}, {step}: {workload}")
 
-    found = measure(paper, size, processes=processes, progress=named("results"), keep=True)
-    rows: list[Row] = [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
+    study = measure(paper, size, processes=processes, progress=named("results"), keep=True)
+    rows: list[Row] = [{"paper": paper, **one.as_dict(), "left_out": study.reasons} for one in reproduced(paper, study)]
     needed = _needed(paper, rows)
     ablated: list[Row] = []
     for name in explained(paper).ABLATIONS:
@@ -95,17 +95,17 @@ def complete(paper: str, size: str, processes: int | None = None, progress: Prog
             for workload in workloads_under(paper, name):
                 progress(f"{paper}, ablation {name} is not needed: {workload}")
             continue
-        other = under_ablation(paper, name, found, (), processes, named(f"ablation {name}"), keep=True)
-        ablated += [one.as_dict() for one in shown(paper, name, found, other)]
+        other = under_ablation(paper, name, study, (), processes, named(f"ablation {name}"), keep=True)
+        ablated += [one.as_dict() for one in shown(paper, name, study, other)]
     return Complete(
         paper,
         size,
-        len({name for by_workload in found.found.values() for name in by_workload}),
+        len({name for by_workload in study.found.values() for name in by_workload}),
         rows,
         ablated,
         _codes(paper, size, processes, named("codes")),
-        lessons_of(paper, found),
-        [(figure, figure.frame(found)) for figure in figures_of(paper)],
+        lessons_of(paper, study),
+        [(figure, figure.frame(study)) for figure in figures_of(paper)],
     )
 
 

@@ -103,12 +103,12 @@ def _statements(paper: str, result: str) -> Iterator[Statement]:
 def _only(paper: str, parts: Sequence[Part], beside: Sequence[Measure[Any]]) -> dict[Measure[Any], list[str]]:
     """The workloads of each measure: those that its parts are about, as far as the paper measures it on them."""
     own, every = workloads_of_measures(paper), paper_module(paper).WORKLOADS
-    found: dict[Measure[Any], list[str]] = {}
+    by_measure: dict[Measure[Any], list[str]] = {}
     for measure in dict.fromkeys([*(one for part in parts for one in part.measures), *beside]):
         users = [part for part in parts if measure in part.measures]
         asked = [name for name in every if measure in beside or any(part.about(name) for part in users)]
-        found[measure] = [name for name in asked if name in own.get(measure, every)]
-    return found
+        by_measure[measure] = [name for name in asked if name in own.get(measure, every)]
+    return by_measure
 
 
 def steps_of(paper: str, results: Sequence[str]) -> int:
@@ -130,13 +130,13 @@ def renewed(
         return lambda workload: progress(f"{paper}, {step}: {workload}")
 
     choice = code_of(paper).choice
-    found = study(
+    measured = study(
         needs.workloads, needs.only, page.size, choice, processes, named("results"), keep=True, only=needs.only
     )
-    values = findings_of(needs.parts, found)
+    values = findings_of(needs.parts, measured)
     on_page = {row["id"]: row["measured"] for row in page.rows if row["measured"] is not None}
     new = {
-        result.id: judged(paper, result, (on_page | values)[result.id], found).as_dict()
+        result.id: judged(paper, result, (on_page | values)[result.id], measured).as_dict()
         for result in published.results(paper)
         if result.id in results and result.id in on_page and _is_measured(paper, result.id)
     }
@@ -144,7 +144,7 @@ def renewed(
     ablated = [row for row in page.ablated if row["id"] not in results and _is_named(paper, row)]
     shown: list[Shown] = []
     for name in needs.ablations:
-        other = under_ablation(paper, name, found, (), processes, named(f"ablation {name}"), keep=True)
+        other = under_ablation(paper, name, measured, (), processes, named(f"ablation {name}"), keep=True)
         shown += shown_of(paper, name, values, other)
     for name, code in needs.codes.items():
         shown += shown_of(paper, name, on_page, _on_code(page, code))

@@ -19,15 +19,15 @@ class NothingSavedError(WarpregError):
 
 def reproduction(paper: str, size: str) -> dict[str, Any]:
     """The results of a paper.  Raises UnknownNameError, and NothingSavedError if none has been measured."""
-    found = saved_measurements(paper, size)
-    saved = sum(map(len, found.found.values()))
-    wanted = saved + sum(map(len, found.left_out.values()))
+    study = saved_measurements(paper, size)
+    saved = sum(map(len, study.found.values()))
+    wanted = saved + sum(map(len, study.left_out.values()))
     if not saved:
         raise NothingSavedError(
             f"{paper}: no measurement of size {size} is saved; run 'warpreg reproduce {paper} --size {size}' first"
         )
-    verdicts = {one.published.id: one for one in saved_verdicts(paper, found)}
-    rows = [one.as_dict() | _verdict(verdicts.get(one.published.id)) for one in reproduced(paper, found)]
+    verdicts = {one.published.id: one for one in saved_verdicts(paper, study)}
+    rows = [one.as_dict() | _verdict(verdicts.get(one.published.id)) for one in reproduced(paper, study)]
     return {
         "paper": paper,
         "title": TITLES.get(paper, paper),

@@ -147,13 +147,13 @@ def summary_of(paper: str) -> str:
     return said
 
 
-def lessons_of(paper: str, found: Study) -> list[str]:
+def lessons_of(paper: str, study: Study) -> list[str]:
     """What a designer learns from the study of an implemented paper; empty if it says nothing of that.  Raises
     UnknownNameError.
     """
     paper_module(paper)
     name = f"warpreg_papers.{PAPERS[paper]}.lessons"
-    return list(importlib.import_module(name).lessons(found)) if importlib.util.find_spec(name) else []
+    return list(importlib.import_module(name).lessons(study)) if importlib.util.find_spec(name) else []
 
 
 def contradictions_of(paper: str) -> Mapping[str, Contradiction]:
@@ -163,14 +163,14 @@ def contradictions_of(paper: str) -> Mapping[str, Contradiction]:
     one that has a cause or a remark too.
     """
     said = explained(paper)
-    found: Mapping[str, Contradiction] = getattr(said, "CONTRADICTIONS", {})
-    twice = found.keys() & {*said.CAUSES, *said.REMARKS}
+    contradictions: Mapping[str, Contradiction] = getattr(said, "CONTRADICTIONS", {})
+    twice = contradictions.keys() & {*said.CAUSES, *said.REMARKS}
     if twice:
         raise ReproductionError(f"{paper}: a contradiction and another reason: {', '.join(sorted(twice))}")
     for result in published.results(paper):
-        if result.id in found:
-            found[result.id].check(result)
-    return found
+        if result.id in contradictions:
+            contradictions[result.id].check(result)
+    return contradictions
 
 
 def figures_of(paper: str) -> tuple[Figure, ...]:
@@ -252,15 +252,15 @@ def saved_measurements(paper: str, size: str = "small") -> Study:
     return saved(module.WORKLOADS, module.MEASURES, size, code_of(paper).choice, only=workloads_of_measures(paper))
 
 
-def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
+def reproduced(paper: str, study: Study) -> Iterator[Reproduced]:
     """Every printed result of the paper, in the paper's order.
 
     Raises ReproductionError if the module names a result that is not printed or only quoted.
     """
     contradictions_of(paper)
     module, said = paper_module(paper), explained(paper)
-    findings = module.findings(found)
-    bands: Mapping[str, tuple[float, float]] = getattr(module, "bands", lambda study: {})(found)
+    findings = module.findings(study)
+    bands: Mapping[str, tuple[float, float]] = getattr(module, "bands", lambda _: {})(study)
     printed = published.results(paper)
     named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS}
     named |= {name for name, _ in reasons_apart(said)}
@@ -274,7 +274,7 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
         if result.quoted:
             yield Reproduced(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
-            yield judged(paper, result, findings[result.id], found, bands.get(result.id))
+            yield judged(paper, result, findings[result.id], study, bands.get(result.id))
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])
         else:
@@ -282,13 +282,13 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
 
 def judged(
-    paper: str, result: Published, value: Measured, found: Study, band: tuple[float, float] | None = None
+    paper: str, result: Published, value: Measured, study: Study, band: tuple[float, float] | None = None
 ) -> Reproduced:
     """A measured result, and if it is outside its tolerance, what sets it apart in a study, or its cause."""
     said = explained(paper)
     if result.within(value):
         return Reproduced(result, value, "", band)
-    apart = set_apart(result, said, found)
+    apart = set_apart(result, said, study)
     return Reproduced(result, value, reason(result.id, said) if apart is None else apart.text, band, apart)
 
 

@@ -92,7 +92,7 @@ def workloads_under(paper: str, name: str, names: Sequence[str] = ()) -> list[st
 def under_ablation(
     paper: str,
     name: str,
-    found: Study,
+    study: Study,
     names: Sequence[str] = (),
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
@@ -103,39 +103,39 @@ def under_ablation(
     ablation = find_ablation(paper, name)
     parts = parts_of(paper, ablation)
     if not ablation.needs_runs:
-        return findings_of(parts, weighted(found, ablation.mix))
+        return findings_of(parts, weighted(study, ablation.mix))
     asked = names or paper_module(paper).WORKLOADS
-    other = ablated(ablation, parts, asked, found.size, found.choice, processes, progress, keep=keep)
+    other = ablated(ablation, parts, asked, study.size, study.choice, processes, progress, keep=keep)
     return findings_of(parts, other)
 
 
-def saved_verdicts(paper: str, found: Study) -> Iterator[Shown]:
+def saved_verdicts(paper: str, study: Study) -> Iterator[Shown]:
     """The results outside their tolerance whose cause names an ablation that has been measured on all workloads of
-    ``found``, at its size and with its options; nothing is measured.
+    ``study``, at its size and with its options; nothing is measured.
     """
     for name, ablation in explained(paper).ABLATIONS.items():
         parts = parts_of(paper, ablation)
         if ablation.needs_runs:
             workloads = paper_module(paper).WORKLOADS
-            other = ablated(ablation, parts, workloads, found.size, found.choice, only_saved=True)
-            if not _left_out(other) <= _left_out(found):
+            other = ablated(ablation, parts, workloads, study.size, study.choice, only_saved=True)
+            if not _left_out(other) <= _left_out(study):
                 continue
         else:
-            other = weighted(found, ablation.mix)
+            other = weighted(study, ablation.mix)
         if not all(other.found.get(measure) for part in parts for measure in part.measures):
             continue
-        rows = shown(paper, name, found, findings_of(parts, other))
+        rows = shown(paper, name, study, findings_of(parts, other))
         yield from (row for row in rows if row.verdict is not None)
 
 
-def _left_out(found: Study) -> set[str]:
+def _left_out(study: Study) -> set[str]:
     """Workloads without a finding of some measure."""
-    return {Path(name).name for reasons in found.left_out.values() for name in reasons}
+    return {Path(name).name for reasons in study.left_out.values() for name in reasons}
 
 
-def shown(paper: str, name: str, found: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
+def shown(paper: str, name: str, study: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
     """The results whose cause names an ablation, in the paper's order."""
-    return shown_of(paper, name, paper_module(paper).findings(found), other)
+    return shown_of(paper, name, paper_module(paper).findings(study), other)
 
 
 def shown_of(paper: str, name: str, measured: Mapping[str, Measured], other: Mapping[str, Measured]) -> Iterator[Shown]:
@@ -167,9 +167,9 @@ def compare(
     for one in wanted:
         parts_of(paper, find_ablation(paper, one))
     asked = names or paper_module(paper).WORKLOADS
-    found = measure(paper, size, asked, choice, processes, progress, keep=keep)
+    study = measure(paper, size, asked, choice, processes, progress, keep=keep)
     rows: list[Shown] = []
     for one in wanted:
-        other = under_ablation(paper, one, found, asked, processes, progress, keep=keep)
-        rows += shown(paper, one, found, other)
+        other = under_ablation(paper, one, study, asked, processes, progress, keep=keep)
+        rows += shown(paper, one, study, other)
     return rows

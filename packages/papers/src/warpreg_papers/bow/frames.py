@@ -67,12 +67,12 @@ def bypassed(study: Study, window: int) -> dict[str, dict[str, float]]:
     Reads are those that BOW forwards, and writes those that BOW-WR avoids with the compiler's hints.
     """
     reads, writes = replayed(bow(window)), replayed(bow_wr(window))
-    found: dict[str, dict[str, float]] = {READS: {}, WRITES: {}}
+    shares: dict[str, dict[str, float]] = {READS: {}, WRITES: {}}
     for name in study.in_all((MRF, reads, writes)):
         plain = study[MRF][name]
-        found[READS][name] = eliminated(study[reads][name], plain)[READS]
-        found[WRITES][name] = eliminated(study[writes][name], plain)[WRITES]
-    return found
+        shares[READS][name] = eliminated(study[reads][name], plain)[READS]
+        shares[WRITES][name] = eliminated(study[writes][name], plain)[WRITES]
+    return shares
 
 
 def figure_33(study: Study) -> pd.DataFrame:

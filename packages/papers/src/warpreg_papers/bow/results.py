@@ -40,26 +40,26 @@ REUSE: Sequence[Measure[object]] = (
 
 def table_31() -> dict[str, Measured]:
     """Writes for r0 to r3 by version, and their totals."""
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     for version, variant in VERSIONS.items():
         writes = {f"r{register}": writes_for(variant, register) for register in REGISTERS}
-        found |= {f"bow-table31-{name}-{version}": number for name, number in writes.items()}
-        found[f"bow-table31-total-{version}"] = sum(writes.values())
-    return found
+        results |= {f"bow-table31-{name}-{version}": number for name, number in writes.items()}
+        results[f"bow-table31-total-{version}"] = sum(writes.values())
+    return results
 
 
 def _reuse(study: Study) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     for window in STUDIED:
         shares = {what: mean(study, values) for what, values in frames.bypassed(study, window).items() if values}
         if not shares:
             continue
         if window == max(STUDIED):
-            found["bow-bypass-iw7"] = shares[READS]
+            results["bow-bypass-iw7"] = shares[READS]
         else:
-            found[f"bow-read-bypass-iw{window}"] = shares[READS]
-            found[f"bow-write-bypass-iw{window}"] = shares[WRITES]
-    return found
+            results[f"bow-read-bypass-iw{window}"] = shares[READS]
+            results[f"bow-write-bypass-iw{window}"] = shares[WRITES]
+    return results
 
 
 def _destinations(study: Study) -> dict[str, Measured]:
@@ -80,12 +80,12 @@ def _destinations(study: Study) -> dict[str, Measured]:
 
 def _sources(study: Study) -> dict[str, Measured]:
     three = {name: shares[-1] for name, shares in study[SOURCES].items()}
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if three:
-        found["bow-three-source-instructions"] = mean(study, three)
+        results["bow-three-source-instructions"] = mean(study, three)
     if all(name in three for name in NO_THREE_SOURCES):
-        found["bow-three-source-none"] = not any(three[name] for name in NO_THREE_SOURCES)
-    return found
+        results["bow-three-source-none"] = not any(three[name] for name in NO_THREE_SOURCES)
+    return results
 
 
 def _baseline(study: Study) -> dict[str, Measured]:
@@ -97,14 +97,14 @@ def _baseline(study: Study) -> dict[str, Measured]:
 
 def _occupancy(study: Study) -> dict[str, Measured]:
     shares = frames.over_half(study)
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if shares:
-        found["bow-boc-over-half"] = mean(study, shares)
+        results["bow-boc-over-half"] = mean(study, shares)
     if all(name in shares for name in NEVER_OVER_HALF):
-        found["bow-boc-never-over-half"] = not any(shares[name] for name in NEVER_OVER_HALF)
+        results["bow-boc-never-over-half"] = not any(shares[name] for name in NEVER_OVER_HALF)
     if all(name in shares for name in HIGH_OCCUPANCY):
-        found["bow-occupancy-high"] = all(shares[name] > mean(study, shares) for name in HIGH_OCCUPANCY)
-    return found
+        results["bow-occupancy-high"] = all(shares[name] > mean(study, shares) for name in HIGH_OCCUPANCY)
+    return results
 
 
 def _cycles(study: Study) -> dict[str, Measured]:
@@ -113,7 +113,7 @@ def _cycles(study: Study) -> dict[str, Measured]:
         return {}
     full, half = frames.gains(study, bow_wr(CHOSEN)), frames.gains(study, HALF)
     half_gain = mean(study, half)
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         "bow-ipc-iw3": mean(study, frames.gains(study, bow(CHOSEN))),
         "bow-wr-ipc-iw3": mean(study, full),
         "bow-wr-ipc-half": half_gain,
@@ -122,8 +122,8 @@ def _cycles(study: Study) -> dict[str, Measured]:
         "bow-rfc-ipc": mean(study, frames.gains(study, RFC)),
     }
     if "sad" in names:
-        found["bow-sensitivity-sad"] = full["sad"] > mean(study, full) and half["sad"] < full["sad"]
-    return found
+        results["bow-sensitivity-sad"] = full["sad"] > mean(study, full) and half["sad"] < full["sad"]
+    return results
 
 
 def _gain_of_wp(study: Study) -> dict[str, Measured]:
@@ -137,13 +137,13 @@ def _collection(study: Study) -> dict[str, Measured]:
 
 
 def _energy(study: Study) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     for start, variant in (("bow", bow(CHOSEN)), ("bow-wr", bow_wr(CHOSEN))):
         each = frames.energies(study, variant)
         if each:
-            found[f"{start}-dynamic-energy"] = 1 - mean(study, {name: cost.total for name, cost in each.items()})
-            found[f"{start}-dynamic-overhead"] = mean(study, {name: cost.added for name, cost in each.items()})
-    return found
+            results[f"{start}-dynamic-energy"] = 1 - mean(study, {name: cost.total for name, cost in each.items()})
+            results[f"{start}-dynamic-overhead"] = mean(study, {name: cost.added for name, cost in each.items()})
+    return results
 
 
 def _storage() -> dict[str, Measured]:

@@ -12,18 +12,18 @@ def lessons(study: Study) -> Iterator[str]:
     """Sentences with the figures of the study; none without its runs."""
     if not all(measure in study.found for measure in results.MEASURES):
         return
-    found = results.findings(study)
-    if "corf-pp-coalesced" not in found or "corf-packing-size" not in found:
+    findings = results.findings(study)
+    if "corf-pp-coalesced" not in findings or "corf-packing-size" not in findings:
         return
     yield (
-        f"Of instructions that read several registers, {found['corf-coalesceable']:.0%} read two values narrow enough"
-        f" for one physical register; CORF coalesces {found['corf-coalesced']:.0%} and CORF++"
-        f" {found['corf-pp-coalesced']:.0%} of them, which removes {found['corf-access-reduction-all']:.1%} and"
-        f" {found['corf-pp-access-reduction-all']:.1%} of all accesses. To save energy, their tables and logic must"
+        f"Of instructions that read several registers, {findings['corf-coalesceable']:.0%} read two values narrow"
+        f" enough for one physical register; CORF coalesces {findings['corf-coalesced']:.0%} and CORF++"
+        f" {findings['corf-pp-coalesced']:.0%} of them, which removes {findings['corf-access-reduction-all']:.1%} and"
+        f" {findings['corf-pp-access-reduction-all']:.1%} of all accesses. To save energy, their tables and logic must"
         " cost less than that."
     )
     yield (
-        f"Packing narrow values frees {found['corf-packing-size']:.0%} of the physical registers that warps hold,"
-        f" releasing dead ones {found['corf-virtualization-size']:.0%}, both {found['corf-combined-size']:.0%}: size,"
-        " not bandwidth, is what narrow values are good for."
+        f"Packing narrow values frees {findings['corf-packing-size']:.0%} of the physical registers that warps hold,"
+        f" releasing dead ones {findings['corf-virtualization-size']:.0%}, both {findings['corf-combined-size']:.0%}:"
+        " size, not bandwidth, is what narrow values are good for."
     )

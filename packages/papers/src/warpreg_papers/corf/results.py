@@ -94,19 +94,19 @@ def _values(study: Study) -> Found:
 
 
 def _coalescing(study: Study) -> Found:
-    found: dict[str, float | None] = {
+    results: dict[str, float | None] = {
         "corf-first-fit-coalesced": mean(study, coalesced(study, FIRST_FIT)),
         "corf-pair-success": mean(study, pair_success(study)),
         "corf-size-change-writes": mean(study, by_workload(study, CORF, _outgrown)),
     }
     for label, variant in BOTH.items():
-        found[f"{label}-coalesced"] = mean(study, coalesced(study, variant))
+        results[f"{label}-coalesced"] = mean(study, coalesced(study, variant))
         removed = accesses_removed(study, variant)
         for of in (INT, FP, ALL):
-            found[f"{label}-access-reduction-{of}"] = mean(study, removed, of)
-    more, less = found["corf-pp-access-reduction-all"], found["corf-access-reduction-all"]
-    found["corf-pp-vs-corf-accesses"] = more / less if more is not None and less else None
-    return found
+            results[f"{label}-access-reduction-{of}"] = mean(study, removed, of)
+    more, less = results["corf-pp-access-reduction-all"], results["corf-access-reduction-all"]
+    results["corf-pp-vs-corf-accesses"] = more / less if more is not None and less else None
+    return results
 
 
 def _outgrown(sample: Sample, plain: Sample) -> float:
@@ -115,13 +115,13 @@ def _outgrown(sample: Sample, plain: Sample) -> float:
 
 
 def _performance(study: Study) -> Found:
-    found: dict[str, float | None] = {}
+    results: dict[str, float | None] = {}
     for label, variant in BOTH.items():
         faster = speed(study, variant)
         for of in (INT, FP):
-            found[f"{label}-ipc-{of}"] = _gain(mean(study, faster, of))
-        found[f"{label}-ipc-all"] = _gain(harmonic(study, faster))
-    return {**found, "corf-ch1-pp-ipc": found["corf-pp-ipc-all"]}
+            results[f"{label}-ipc-{of}"] = _gain(mean(study, faster, of))
+        results[f"{label}-ipc-all"] = _gain(harmonic(study, faster))
+    return {**results, "corf-ch1-pp-ipc": results["corf-pp-ipc-all"]}
 
 
 def _gain(faster: float | None) -> float | None:

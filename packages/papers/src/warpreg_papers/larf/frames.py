@@ -55,12 +55,12 @@ def reads(plain: Sequence[Layer], other: Sequence[Layer]) -> float:
 
 def named_layers(study: Study, name: str) -> list[str]:
     """Names of the launches of CifarNet or MobileNet, as far as they are layers of the figures."""
-    found = launches(study, PLAIN, name)
+    layers = launches(study, PLAIN, name)
     if name == "CifarNet":
-        return list(LAYERS.values())[: len(found)]
+        return list(LAYERS.values())[: len(layers)]
     seen: dict[str, int] = {}
     names = []
-    for layer in found:
+    for layer in layers:
         seen[layer.kernel] = seen.get(layer.kernel, 0) + 1
         names.append(f"{KINDS.get(layer.kernel, layer.kernel)}{seen[layer.kernel]}")
     return names
@@ -120,12 +120,12 @@ def coverage(study: Study) -> dict[str, dict[str, float]]:
 
 def end_to_end(study: Study, variant: Variant) -> dict[str, float]:
     """Speedup of all launches of a workload together."""
-    found = {}
+    speedups = {}
     for name in SOURCES:
         plain, other = launches(study, PLAIN, name), launches(study, timed(variant), name)
         if plain and other:
-            found[name] = speedup(plain, other)
-    return found
+            speedups[name] = speedup(plain, other)
+    return speedups
 
 
 def remaining(study: Study) -> pd.DataFrame:
@@ -155,12 +155,12 @@ def gains_in_order(study: Study) -> pd.DataFrame:
 
 def utilisation(study: Study) -> dict[str, list[float]]:
     """By workload, for each kernel launch the share of allocated registers that are in use, mean over time."""
-    found = {}
+    by_workload = {}
     for name in SOURCES:
         shares = [ratio(one.in_use, one.allocated) for one in launches(study, timed(LIMITED_LAS), name)]
         if shares:
-            found[name] = shares
-    return found
+            by_workload[name] = shares
+    return by_workload
 
 
 def figure_510(study: Study) -> pd.DataFrame:
@@ -174,24 +174,24 @@ def figure_510(study: Study) -> pd.DataFrame:
 
 def saving(study: Study) -> dict[str, float]:
     """By workload, the share of registers that LARF saves of those live at most in each warp (§5.6.2)."""
-    found = {}
+    savings = {}
     for name in SOURCES:
         layers = launches(study, timed(LIMITED_LAS), name)
         shares = [1 - ratio(one.in_use, one.allocated * one.live / max(1, one.registers)) for one in layers]
         if shares:
-            found[name] = sum(shares) / len(shares)
-    return found
+            savings[name] = sum(shares) / len(shares)
+    return savings
 
 
 def products(study: Study) -> Mapping[str, tuple[Layer, Layer, Layer]]:
     """By kind of product: its launch without and with LARF, and with more thread blocks."""
-    found = {}
+    by_kind = {}
     for label, name in (("plain", PLAIN_PRODUCT), ("blocked", BLOCKED_PRODUCT)):
         measures = (PLAIN_FERMI, SHARED_FERMI, MORE_BLOCKS)
         if all(measure in study.found and name in study[measure] for measure in measures):
             before, shared, more = (study[measure][name][0] for measure in measures)
-            found[label] = (before, shared, more)
-    return found
+            by_kind[label] = (before, shared, more)
+    return by_kind
 
 
 def product_speedups(study: Study) -> pd.DataFrame:
@@ -210,14 +210,14 @@ def product_registers(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["code", "registers"])
 
 
-def _bars(found: Mapping[str, tuple[Layer, Layer, Layer]]) -> dict[str, Layer]:
+def _bars(products: Mapping[str, tuple[Layer, Layer, Layer]]) -> dict[str, Layer]:
     """The bars of the figure; none if a product is missing."""
-    if not {"plain", "blocked"} <= found.keys():
+    if not {"plain", "blocked"} <= products.keys():
         return {}
     return {
-        "plain": found["plain"][0],
-        "plain, LARF": found["plain"][1],
-        "blocked": found["blocked"][0],
-        "blocked, LARF": found["blocked"][1],
-        "blocked, LARF, more blocks": found["blocked"][2],
+        "plain": products["plain"][0],
+        "plain, LARF": products["plain"][1],
+        "blocked": products["blocked"][0],
+        "blocked, LARF": products["blocked"][1],
+        "blocked, LARF, more blocks": products["blocked"][2],
     }

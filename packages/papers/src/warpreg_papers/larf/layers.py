@@ -74,18 +74,18 @@ def _layer(launch: Launch, machine: Machine, chosen: Chosen, percent: int) -> La
     demand = launch.kernel.register_demand if demand is None else demand
     placed = max(1, demand * percent // 100)
     place = room_of(launch, machine, chosen, placed)
-    found = timing.simulate([launch], machine, designs=chosen, registers=placed)
-    events, over = found.counts.events, max(1, found.cycles * machine.chip.sms)
-    resident = found.occupancy * machine.sm.warps
+    result = timing.simulate([launch], machine, designs=chosen, registers=placed)
+    events, over = result.counts.events, max(1, result.cycles * machine.chip.sms)
+    resident = result.occupancy * machine.sm.warps
     return Layer(
         kernel=launch.kernel.name,
-        cycles=found.cycles,
-        loads=found.memory_loads,
+        cycles=result.cycles,
+        loads=result.memory_loads,
         shared=events.get("perfect", 0) + events.get("partial", 0),
         registers=demand,
         live=most_live(launch.kernel),
         limiter=place.limiter,
-        in_use=found.resources.get("physical registers", 0) / over,
+        in_use=result.resources.get("physical registers", 0) / over,
         allocated=resident * demand,
     )
 

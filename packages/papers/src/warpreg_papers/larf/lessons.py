@@ -72,10 +72,10 @@ def _products(study: Study) -> Iterator[str]:
 
 def removed_loads(study: Study) -> dict[str, float]:
     """By workload, the share of global loads that do not go to memory, over all launches."""
-    found = {}
+    removed = {}
     for name in SOURCES:
         layers = frames.launches(study, timed(LIMITED_LAS), name)
         if layers:
             shared = sum(one.shared for one in layers)
-            found[name] = shared / max(1, shared + sum(one.loads for one in layers))
-    return found
+            removed[name] = shared / max(1, shared + sum(one.loads for one in layers))
+    return removed

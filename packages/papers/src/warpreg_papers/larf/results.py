@@ -33,29 +33,29 @@ def _layers(study: Study) -> dict[str, Measured]:
     """Effects on single layers: the speedup of MobileNet's first depth-wise layer, which is the largest one that the
     paper reports (§5.6.1), and the most global loads that are removed from any layer of any network.
     """
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     speedups = frames.of_first_depthwise(study, LIMITED_LAS)
     if speedups is not None:
-        found = {"larf-layer-speedup-max": speedups, "larf-layer-speedup-intro": speedups}
+        results = {"larf-layer-speedup-max": speedups, "larf-layer-speedup-intro": speedups}
     removed = [one.removed for name in NETWORKS for one in frames.launches(study, timed(LIMITED_LAS), name)]
-    return {**found, "larf-global-loads-removed-max": max(removed)} if removed else found
+    return {**results, "larf-global-loads-removed-max": max(removed)} if removed else results
 
 
 def _end_to_end(study: Study) -> dict[str, Measured]:
     gains = {name: value - 1 for name, value in frames.end_to_end(study, LIMITED_LAS).items()}
     alone = frames.end_to_end(study, LIMITED)
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if all(name in gains for name in NETWORKS):
-        found["larf-end-to-end-max"] = max(gains[name] for name in NETWORKS)
+        results["larf-end-to-end-max"] = max(gains[name] for name in NETWORKS)
     for name in ("MobileNet", "CifarNet"):
         if name in gains:
-            found[f"larf-end-to-end-{name.lower()}"] = gains[name]
+            results[f"larf-end-to-end-{name.lower()}"] = gains[name]
     if all(name in gains for name in REMAINING):
         ordered = sorted((gains[name] for name in REMAINING), reverse=True)
-        found["larf-end-to-end-others"] = PRINTED["larf-end-to-end-others"].all_within(ordered)
+        results["larf-end-to-end-others"] = PRINTED["larf-end-to-end-others"].all_within(ordered)
     if "2MM" in gains and "2MM" in alone:
-        found["larf-las-gain-2mm"] = (1 + gains["2MM"]) / alone["2MM"] - 1
-    return found
+        results["larf-las-gain-2mm"] = (1 + gains["2MM"]) / alone["2MM"] - 1
+    return results
 
 
 def _above_infinite(study: Study) -> dict[str, Measured]:

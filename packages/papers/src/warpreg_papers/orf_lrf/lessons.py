@@ -12,11 +12,11 @@ def lessons(study: Study) -> Iterator[str]:
     """Sentences with the figures of the study; none without its runs."""
     if not all(measure in study.found for measure in results.MEASURES):
         return
-    found = results.findings(study)
-    if not found.keys() >= {"orf-sw-energy-saving-max", "orf-hw-rfc-energy-saving", "orf-limit-all-lrf"}:
+    findings = results.findings(study)
+    if not findings.keys() >= {"orf-sw-energy-saving-max", "orf-hw-rfc-energy-saving", "orf-limit-all-lrf"}:
         return
     yield (
-        f"A compiler that places values in three levels saves {found['orf-sw-energy-saving-max']:.0%} of the energy of"
-        f" registers, where a cache saves {found['orf-hw-rfc-energy-saving']:.0%}. If every access were one of the last"
-        f" level, it would be {found['orf-limit-all-lrf']:.0%}."
+        f"A compiler that places values in three levels saves {findings['orf-sw-energy-saving-max']:.0%} of the energy"
+        f" of registers, where a cache saves {findings['orf-hw-rfc-energy-saving']:.0%}. If every access were one of"
+        f" the last level, it would be {findings['orf-limit-all-lrf']:.0%}."
     )

@@ -372,7 +372,7 @@ def _written_back(counts: Counts) -> float:
 def _overheads(study: Study) -> dict[str, Measured]:
     chip = energy.load("gebhart-40nm").chip.saved(1 - mean(study, BEST))
     levels = figure_14(study, (BEST_ORF,)).groupby("level")[["access", "wire"]].mean()
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         "orf-mrf-energy-share": float(levels.loc["MRF"].sum() / levels.to_numpy().sum()),
         "orf-lrf-wire-energy-share": float(levels["wire"].get("LRF", 0.0)),
         "orf-sm-dynamic-power": chip.of_sm,
@@ -380,24 +380,24 @@ def _overheads(study: Study) -> dict[str, Measured]:
     }
     for bits in (1, 5):
         overhead = encoding_overhead(bits)
-        found[f"orf-encoding-{bits}bit-fetch-decode"] = overhead.of_fetch_decode
-        found[f"orf-encoding-{bits}bit-chip"] = overhead.of_dynamic
-        found[f"orf-encoding-{bits}bit-net"] = chip.of_dynamic - overhead.of_dynamic
-    return found
+        results[f"orf-encoding-{bits}bit-fetch-decode"] = overhead.of_fetch_decode
+        results[f"orf-encoding-{bits}bit-chip"] = overhead.of_dynamic
+        results[f"orf-encoding-{bits}bit-net"] = chip.of_dynamic - overhead.of_dynamic
+    return results
 
 
 def _limits(study: Study) -> dict[str, Measured]:
     best = mean(study, BEST)
     eight, six = (fmean(1 - study[one][name].saving for name in table_1(study)) for one in VARIABLE)
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         "orf-limit-variable-orf": 1 - eight,
         "orf-limit-variable-orf-fewer-warps": 1 - six / eight,
         "orf-limit-backward-branch": 1 - mean(study, hw(BEST_RFC)) / mean(study, BACKWARD),
     }
     for name, result in RESULT_OF_LIMIT.items():
         value = mean(study, limited(LIMITS[name]), LIMITS[name].wires)
-        found[result] = 1 - value / (1 if name.startswith("all") else best)
-    return found
+        results[result] = 1 - value / (1 if name.startswith("all") else best)
+    return results
 
 
 PARTS: Mapping[str, Part] = {

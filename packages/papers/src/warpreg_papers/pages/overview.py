@@ -44,10 +44,10 @@ be expected.
 
 def overview(papers: Sequence[Complete]) -> Iterator[str]:
     """The page as lines of Markdown, of the papers whose results are there."""
-    outcomes = {found.paper: _outcomes(found) for found in papers}
+    outcomes = {report.paper: _outcomes(report) for report in papers}
     every = [outcome for by_result in outcomes.values() for outcome in by_result.values()]
     counted = Counter(every)
-    sizes = ", ".join(sorted({found.size for found in papers}))
+    sizes = ", ".join(sorted({report.size for report in papers}))
     apart = counted[REACHED] + counted["contradicted"] + counted[NOT_EXPLAINED]
     numbers = {
         "studies": len(papers),
@@ -61,11 +61,11 @@ def overview(papers: Sequence[Complete]) -> Iterator[str]:
     yield f"{head}\n\n{comment}\n{filled(text)}"
     if missing := [paper for paper in PAPERS if paper not in outcomes]:
         yield filled(f"Not among them, for want of results: {', '.join(missing)}.")
-    yield from _table("paper", {_link(found): outcomes[found.paper].values() for found in papers}, every)
+    yield from _table("paper", {_link(report): outcomes[report.paper].values() for report in papers}, every)
     yield from _meanings()
     yield ""
-    for found in papers:
-        yield item(f"- `{found.paper}`: {TITLES[found.paper]}")
+    for report in papers:
+        yield item(f"- `{report.paper}`: {TITLES[report.paper]}")
     yield "\n## What the numbers can be trusted for\n"
     yield from _table("quantity", _by_kind(papers, outcomes), every)
     yield filled(TRUST)
@@ -73,22 +73,22 @@ def overview(papers: Sequence[Complete]) -> Iterator[str]:
     yield from _unexplained(papers, outcomes)
 
 
-def _outcomes(found: Complete) -> dict[str, str]:
+def _outcomes(report: Complete) -> dict[str, str]:
     """The outcome of each measured result that could fail, by its id."""
-    verdicts = {row["id"]: row["verdict"] for row in judged(found.rows, found.ablated)}
-    rows = [row for row in found.rows if row["could_fail"] and row["measured"] is not None]
+    verdicts = {row["id"]: row["verdict"] for row in judged(report.rows, report.ablated)}
+    rows = [row for row in report.rows if row["could_fail"] and row["measured"] is not None]
     return {row["id"]: REACHED if row["within"] else str(verdicts.get(row["id"], row["status"])) for row in rows}
 
 
 def _by_kind(papers: Sequence[Complete], outcomes: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
     """The outcomes of results by what they are about."""
-    found: dict[str, list[str]] = {title: [] for title in KINDS.values()}
+    by_kind: dict[str, list[str]] = {title: [] for title in KINDS.values()}
     for paper in papers:
         for row in paper.rows:
             outcome = outcomes[paper.paper].get(row["id"])
             if outcome is not None:
-                found[KINDS[row["kind"]]].append(outcome)
-    return found
+                by_kind[KINDS[row["kind"]]].append(outcome)
+    return by_kind
 
 
 def _table(heading: str, groups: Mapping[str, Iterable[str]], every: Sequence[str]) -> Iterator[str]:
@@ -107,21 +107,21 @@ def _meanings() -> Iterator[str]:
         yield item(f"- *{outcome}*: {meaning}")
 
 
-def _link(found: Complete) -> str:
-    return f"[{found.paper}](reproduction-{found.paper}.md)"
+def _link(report: Complete) -> str:
+    return f"[{report.paper}](reproduction-{report.paper}.md)"
 
 
 def _lessons(papers: Sequence[Complete]) -> Iterator[str]:
-    if any(found.lessons for found in papers):
+    if any(report.lessons for report in papers):
         yield "\n## What a designer learns\n"
-    for found in papers:
-        for lesson in found.lessons:
+    for report in papers:
+        for lesson in report.lessons:
             yield item(f"- {lesson}")
 
 
 def _unexplained(papers: Sequence[Complete], outcomes: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """The results that are not explained, with what was observed about them."""
-    rows = [row for found in papers for row in found.rows if outcomes[found.paper].get(row["id"]) == NOT_EXPLAINED]
+    rows = [row for report in papers for row in report.rows if outcomes[report.paper].get(row["id"]) == NOT_EXPLAINED]
     if rows:
         yield "\n## Not explained\n"
     for row in rows:

@@ -71,28 +71,28 @@ WORDS_APART = {"allowed": "{} allowed", "limit": "limit {}", "otherwise": "{} by
 """The value that decides, by its field (`warpreg_papers.apart.FIELDS`)."""
 
 
-def page(found: Complete, pictures: Iterable[tuple[Figure, str]]) -> Iterator[str]:
+def page(report: Complete, pictures: Iterable[tuple[Figure, str]]) -> Iterator[str]:
     """The page as lines of Markdown; each picture has a path relative to the page."""
-    paper, size, rows = found.paper, found.size, found.rows
+    paper, size, rows = report.paper, report.size, report.rows
     said = summary_of(paper)
     yield INTRODUCTION.format(
         title=TITLES[paper],
         command=COMMAND,
         paper=paper,
         size=size,
-        workloads=found.workloads,
+        workloads=report.workloads,
         band=BAND if any(row.get("band") for row in rows) else "",
         summary=filled(said) if said else "",
     )
     yield from table(rows)
-    yield from results_by_code(paper, size, found.codes)
-    verdicts = {row["id"]: row["verdict"] for row in found.ablated if row["verdict"]}
+    yield from results_by_code(paper, size, report.codes)
+    verdicts = {row["id"]: row["verdict"] for row in report.ablated if row["verdict"]}
     outside = [row for row in rows if row["within"] is False]
     yield from reasons("## Results outside their tolerance", [row for row in outside if not is_apart(row)], verdicts)
     for status, (heading, _) in APART.items():
         alike = [row for row in outside if row.get("status") == status]
         yield from reasons(heading, alike, {row["id"]: _deciding(row) for row in alike})
-    yield from ablations(paper, size, rows, found.ablated)
+    yield from ablations(paper, size, rows, report.ablated)
     missing = [row for row in rows if row["measured"] is None]
     yield from reasons("## Quoted from others", [row for row in missing if row.get("status") == "quoted"])
     yield from reasons("## Not measured", [row for row in missing if row.get("status") != "quoted"])

@@ -28,18 +28,18 @@ class PageError(WarpregError):
     """Files that are no valid input of a page."""
 
 
-def write_page(found: Complete, folder: Path) -> Path:
+def write_page(report: Complete, folder: Path) -> Path:
     """Write the page of a paper, with its pictures and results; returns the path of the page."""
     return _write_page(
-        found, [_draw(found.paper, figure, frame, folder) for figure, frame in found.frames if len(frame)], folder
+        report, [_draw(report.paper, figure, frame, folder) for figure, frame in report.frames if len(frame)], folder
     )
 
 
-def rewrite_page(found: Complete, folder: Path) -> Path:
+def rewrite_page(report: Complete, folder: Path) -> Path:
     """Write the page of a paper and its results, with the pictures of the folder; returns the path of the page."""
-    paths = ((figure, _picture(found.paper, figure)) for figure in figures_of(found.paper))
+    paths = ((figure, _picture(report.paper, figure)) for figure in figures_of(report.paper))
     pictures = [(figure, _from_page(path)) for figure, path in paths if (folder / path).is_file()]
-    return _write_page(found, pictures, folder)
+    return _write_page(report, pictures, folder)
 
 
 def read_page(paper: str, folder: Path) -> Complete:
@@ -53,11 +53,11 @@ def read_page(paper: str, folder: Path) -> Complete:
         raise PageError(f"{path}: expected results that warpreg reproduce --pages wrote, found {error}") from error
 
 
-def _write_page(found: Complete, pictures: list[tuple[Figure, str]], folder: Path) -> Path:
-    results = _results(found.paper, folder)
+def _write_page(report: Complete, pictures: list[tuple[Figure, str]], folder: Path) -> Path:
+    results = _results(report.paper, folder)
     results.parent.mkdir(parents=True, exist_ok=True)
-    _write(results, json.dumps(found.as_dict(), indent=1) + "\n")
-    return _write(folder / "reference" / f"reproduction-{found.paper}.md", "\n".join(page(found, pictures)))
+    _write(results, json.dumps(report.as_dict(), indent=1) + "\n")
+    return _write(folder / "reference" / f"reproduction-{report.paper}.md", "\n".join(page(report, pictures)))
 
 
 def write_overview(folder: Path) -> Path:

@@ -97,14 +97,14 @@ def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, V
     for name in names:
         greedy, two_level = study[Sampled(GTO)][name], study[Sampled(TWO_LEVEL)][name]
         for label, design in designs.items():
-            found = study[timed(design, aged=aged)][name]
+            sample = study[timed(design, aged=aged)][name]
             rows.append(
                 {
                     "workload": name,
                     "design": label,
-                    "cycles": found.cycles / greedy.cycles,
+                    "cycles": sample.cycles / greedy.cycles,
                     "scheduler's cycles": two_level.cycles / greedy.cycles,
-                    "organisation's cycles": found.cycles / two_level.cycles,
+                    "organisation's cycles": sample.cycles / two_level.cycles,
                 }
             )
     return pd.DataFrame(rows)

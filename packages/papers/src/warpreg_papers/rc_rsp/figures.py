@@ -48,12 +48,12 @@ def with_bands(labels: Mapping[str, str], what: str, value: str) -> Callable[[St
     """As `of_results`, with the bands of the energies."""
 
     def frame(study: Study) -> pd.DataFrame:
-        found, bands = of_results(results.findings, labels, what, value)(study), results.bands(study)
-        if found.empty:
-            return found
+        measured, bands = of_results(results.findings, labels, what, value)(study), results.bands(study)
+        if measured.empty:
+            return measured
         ends = {label: bands[result] for result, label in labels.items() if result in bands}
-        low, high = zip(*(ends[label] for label in found[what]), strict=True)
-        return found.assign(**{LOW: low, HIGH: high})
+        low, high = zip(*(ends[label] for label in measured[what]), strict=True)
+        return measured.assign(**{LOW: low, HIGH: high})
 
     return frame
 

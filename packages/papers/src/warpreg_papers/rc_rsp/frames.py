@@ -125,13 +125,13 @@ def figure_11(study: Study) -> pd.DataFrame:
     """
     rows = []
     for name in names(study):
-        found, baseline = counts(study, CHOSEN, name), study[MRF][name]
-        passed = found.writes() - baseline.writes()
-        writes = {"RC": found.writes("RC") - found.moved("RC", "MRF"), "RSP": found.writes("RSP") - passed}
+        counted, baseline = counts(study, CHOSEN, name), study[MRF][name]
+        passed = counted.writes() - baseline.writes()
+        writes = {"RC": counted.writes("RC") - counted.moved("RC", "MRF"), "RSP": counted.writes("RSP") - passed}
         for part, taken in writes.items():
             elided = {
                 "(a) writes": ratio(taken, baseline.writes()),
-                "(b) reads": ratio(found.reads(part), baseline.reads()),
+                "(b) reads": ratio(counted.reads(part), baseline.reads()),
             }
             rows += [{"workload": name, "part": part, "panel": what, "elided": share} for what, share in elided.items()]
     return pd.DataFrame(rows)

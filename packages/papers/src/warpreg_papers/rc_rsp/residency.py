@@ -54,7 +54,7 @@ def by_warps(study: Study, names: Sequence[str], compared: Scheduled, rows: Rows
 
 def by_size(study: Study, names: Sequence[str], compared: Scheduled, rows: Rows) -> pd.DataFrame:
     """Values by the size of the input, workload and design."""
-    found = []
+    records = []
     for size in (*(size for size in SMALLER if _is_measured(study, SMALLER[size])), study.size):
         is_own = size == study.size
         along = study[compared if is_own else SMALLER[size]]
@@ -62,8 +62,8 @@ def by_size(study: Study, names: Sequence[str], compared: Scheduled, rows: Rows)
         for name in names:
             for label, design in DESIGNS.items():
                 counted = along[name][design] if isinstance(design, Variant) else alone[name]
-                found.append({"size": size, "workload": name, "design": label} | rows(design, counted, whole[name]))
-    return pd.DataFrame(found)
+                records.append({"size": size, "workload": name, "design": label} | rows(design, counted, whole[name]))
+    return pd.DataFrame(records)
 
 
 def _counts(study: Study, along: Mapping[Variant, Counts], design: Design, name: str) -> Counts:

@@ -81,12 +81,12 @@ def _scratchpad(study: Study, priced: Technology | None = None) -> dict[str, Mea
 
 
 def _designs(study: Study, priced: Technology | None = None) -> dict[str, Measured]:
-    found = {**_whole(study, "rc", priced), **_half(study, "rc", priced), **_whole(study, "hybrid", priced)}
+    results = {**_whole(study, "rc", priced), **_half(study, "rc", priced), **_whole(study, "hybrid", priced)}
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
-        found[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation), priced=priced).values())
-    found["rc-rsp-rc-hit-rate-in-hybrid"] = _hits(study, CHOSEN)
-    found["rc-rsp-rc-hit-rate-alone"] = _hits(study, rc(CHOSEN_KB))
-    return {**found, **synergy(figures_9_10(study, priced))}
+        results[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation), priced=priced).values())
+    results["rc-rsp-rc-hit-rate-in-hybrid"] = _hits(study, CHOSEN)
+    results["rc-rsp-rc-hit-rate-alone"] = _hits(study, rc(CHOSEN_KB))
+    return {**results, **synergy(figures_9_10(study, priced))}
 
 
 def _whole(study: Study, label: str, priced: Technology | None) -> dict[str, Measured]:
@@ -128,19 +128,19 @@ def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
             for what in ("write", "read")
         },
     }
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if is_balanced.any():
         for what, won in wins.items():
-            found[f"rc-rsp-balanced-{what}-wins"] = 13 * float(won[is_balanced].mean())
+            results[f"rc-rsp-balanced-{what}-wins"] = 13 * float(won[is_balanced].mean())
     if not is_balanced.all():
-        found["rc-rsp-unbalanced-energy-wins"] = 8 * float(wins["energy"][~is_balanced].mean())
+        results["rc-rsp-unbalanced-energy-wins"] = 8 * float(wins["energy"][~is_balanced].mean())
     rows = frame.set_index("workload")
     for name, better, worse in (("streamcluster", "rc", "rsp"), ("hotspot", "rsp", "rc")):
         if name in rows.index:
             row = rows.loc[name]
             ordered = row[f"{better} energy"] < row["hybrid energy"] < row[f"{worse} energy"]
-            found[f"rc-rsp-{name}"] = bool(ordered)
-    return found
+            results[f"rc-rsp-{name}"] = bool(ordered)
+    return results
 
 
 def _sweeps(study: Study) -> dict[str, Measured]:

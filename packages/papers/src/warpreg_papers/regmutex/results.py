@@ -33,15 +33,15 @@ RIVALS = {OWF: "owf", RFV: "rfv"}
 
 def _full(study: Study) -> dict[str, Measured]:
     less = reductions(study, under(REGMUTEX, FULL_GROUP))
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if less:
-        found["regmutex-cycles-reduction"] = mean(study, less)
-        found["regmutex-compare-regmutex-reduction"] = mean(study, less)
+        results["regmutex-cycles-reduction"] = mean(study, less)
+        results["regmutex-compare-regmutex-reduction"] = mean(study, less)
     if "bfs" in less:
-        found["regmutex-cycles-reduction-bfs"] = less["bfs"]
+        results["regmutex-cycles-reduction-bfs"] = less["bfs"]
     if {"bfs", *LARGE_SETS} <= less.keys():
-        found["regmutex-sad-vs-bfs"] = all(less[name] < less["bfs"] and _fewer(study, name) for name in LARGE_SETS)
-    return found
+        results["regmutex-sad-vs-bfs"] = all(less[name] < less["bfs"] and _fewer(study, name) for name in LARGE_SETS)
+    return results
 
 
 def _fewer(study: Study, name: str) -> bool:
@@ -52,23 +52,23 @@ def _fewer(study: Study, name: str) -> bool:
 
 def _half(study: Study) -> dict[str, Measured]:
     none, more = increases(study, plain(HALF_GROUP)), increases(study, under(REGMUTEX, HALF_GROUP))
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if none:
-        found["regmutex-half-increase-none"] = mean(study, none)
-        found["regmutex-compare-none-half"] = mean(study, none)
+        results["regmutex-half-increase-none"] = mean(study, none)
+        results["regmutex-compare-none-half"] = mean(study, none)
     if more:
-        found["regmutex-half-increase"] = mean(study, more)
-        found["regmutex-compare-regmutex-half"] = mean(study, more)
+        results["regmutex-half-increase"] = mean(study, more)
+        results["regmutex-compare-regmutex-half"] = mean(study, more)
     better = raised(study, REGMUTEX, HALF_GROUP)
     if len(better) == len(HALF_FILE):
-        found["regmutex-half-occupancy-improved"] = sum(better.values())
+        results["regmutex-half-occupancy-improved"] = sum(better.values())
     if "merge-sort" in better and "merge-sort" in none:
-        found["regmutex-mergesort-slowdown"] = (
+        results["regmutex-mergesort-slowdown"] = (
             not better["merge-sort"]
             and more["merge-sort"] > none["merge-sort"]
             and not any(_is_slower(study, group, name) for group, name in _others("merge-sort"))
         )
-    return found
+    return results
 
 
 def _others(but: str) -> list[tuple[str, str]]:
@@ -86,43 +86,43 @@ def _compared(study: Study, group: str) -> dict[str, Measured]:
     change = reductions if group == FULL_GROUP else increases
     what = "reduction" if group == FULL_GROUP else "half"
     means = {design: mean(study, values) for design in COMPARED if (values := change(study, under(design, group)))}
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         f"regmutex-compare-{name}-{what}": means[design] for design, name in RIVALS.items() if design in means
     }
     if group == FULL_GROUP and {RFV, REGMUTEX} <= means.keys():
-        found["regmutex-rfv-advantage"] = POINTS * (means[RFV] - means[REGMUTEX])
-    return found
+        results["regmutex-rfv-advantage"] = POINTS * (means[RFV] - means[REGMUTEX])
+    return results
 
 
 def _paired_full(study: Study) -> dict[str, Measured]:
     less, default = (reductions(study, under(design, FULL_GROUP)) for design in (PAIRED, REGMUTEX))
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if less:
-        found["regmutex-paired-reduction"] = mean(study, less)
+        results["regmutex-paired-reduction"] = mean(study, less)
     if less and default:
-        found["regmutex-paired-vs-default"] = POINTS * (mean(study, default) - mean(study, less))
+        results["regmutex-paired-vs-default"] = POINTS * (mean(study, default) - mean(study, less))
     better = raised(study, PAIRED, FULL_GROUP)
     if len(better) == len(FULL_FILE):
-        found["regmutex-paired-occupancy-improved"] = sum(better.values())
+        results["regmutex-paired-occupancy-improved"] = sum(better.values())
     if "sad" in less and "sad" in default:
         shares = [at_once(study, design, FULL_GROUP).get("sad") for design in (PAIRED, REGMUTEX)]
         paired, alone = (0.0 if share is None else share for share in shares)
-        found["regmutex-paired-sad"] = less["sad"] > default["sad"] and paired > alone
-    return found
+        results["regmutex-paired-sad"] = less["sad"] > default["sad"] and paired > alone
+    return results
 
 
 def _paired_half(study: Study) -> dict[str, Measured]:
     more, default = (increases(study, under(design, HALF_GROUP)) for design in (PAIRED, REGMUTEX))
     better = raised(study, PAIRED, HALF_GROUP)
     gaining = {name: value for name, value in more.items() if better.get(name)}
-    found: dict[str, Measured] = {}
+    results: dict[str, Measured] = {}
     if more:
-        found["regmutex-paired-half-increase"] = mean(study, gaining or more)
+        results["regmutex-paired-half-increase"] = mean(study, gaining or more)
     if len(better) == len(HALF_FILE):
-        found["regmutex-paired-half-unchanged"] = len(better) - sum(better.values())
+        results["regmutex-paired-half-unchanged"] = len(better) - sum(better.values())
     if more and default:
-        found["regmutex-paired-half-vs-default"] = POINTS * (mean(study, more) - mean(study, default))
-    return found
+        results["regmutex-paired-half-vs-default"] = POINTS * (mean(study, more) - mean(study, default))
+    return results
 
 
 def _sweep(study: Study) -> dict[str, Measured]:

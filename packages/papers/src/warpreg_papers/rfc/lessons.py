@@ -12,8 +12,8 @@ def lessons(study: Study) -> Iterator[str]:
     """Sentences with the figures of the study; none without its runs."""
     if not all(measure in study.found for measure in results.MEASURES):
         return
-    found = results.findings(study)
-    if not found.keys() >= {
+    findings = results.findings(study)
+    if not findings.keys() >= {
         "rfc-usage-read-once",
         "rfc-6-mrf-reads-avoided",
         "rfc-6-mrf-writes-avoided-liveness",
@@ -21,8 +21,8 @@ def lessons(study: Study) -> Iterator[str]:
     }:
         return
     yield (
-        f"{found['rfc-usage-read-once']:.0%} of all values are read once, so that six entries a thread keep"
-        f" {found['rfc-6-mrf-reads-avoided']:.0%} of the reads of the main register file away and, with liveness,"
-        f" {found['rfc-6-mrf-writes-avoided-liveness']:.0%} of its writes. That saves"
-        f" {found['rfc-energy-headline']:.0%} of its energy."
+        f"{findings['rfc-usage-read-once']:.0%} of all values are read once, so that six entries a thread keep"
+        f" {findings['rfc-6-mrf-reads-avoided']:.0%} of the reads of the main register file away and, with liveness,"
+        f" {findings['rfc-6-mrf-writes-avoided-liveness']:.0%} of its writes. That saves"
+        f" {findings['rfc-energy-headline']:.0%} of its energy."
     )

@@ -297,14 +297,14 @@ def _usage(study: Study) -> dict[str, Measured]:
     frame = figure_2(study)
     once_within_3 = frame[["lifetime 1", "lifetime 2", "lifetime 3"]].sum(axis=1)
     hpc = frame[frame["category"] == "hpc"]
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         "rfc-usage-read-once": _mean(frame["read 1"]),
         "rfc-usage-read-more-than-2": _mean(frame["read >2"]),
         "rfc-usage-read-once-within-3": _mean(once_within_3),
     }
     if len(hpc):
-        found["rfc-usage-hpc-read-more-than-once"] = _mean(hpc["read 2"] + hpc["read >2"])
-    return found
+        results["rfc-usage-hpc-read-more-than-once"] = _mean(hpc["read 2"] + hpc["read >2"])
+    return results
 
 
 def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
@@ -464,7 +464,7 @@ def _wired(table: pd.DataFrame, technology: Technology) -> dict[str, Measured]:
     """The rows of Table 5, and values that the paper computes from the row with the RFC near the ALUs."""
     headline = 1 - _mean(table[table["distances"] == "mrf1-rfc02"]["normalized energy"])
     chip = technology.chip.saved(headline)
-    found: dict[str, Measured] = {
+    results: dict[str, Measured] = {
         "rfc-energy-headline": headline,
         "rfc-sm-power-saving": chip.of_sm,
         "rfc-chip-power-saving": chip.of_dynamic,
@@ -472,10 +472,10 @@ def _wired(table: pd.DataFrame, technology: Technology) -> dict[str, Measured]:
         "rfc-watts-per-sm-saved": chip.watts_per_sm,
     }
     for (label, which), value in table.groupby(["distances", "class"])["normalized energy"].mean().items():
-        found[f"rfc-table5-{label}-{which}"] = float(value)
+        results[f"rfc-table5-{label}-{which}"] = float(value)
         if label == "mrf1-rfc02":
-            found[f"rfc-energy-wire-{which}"] = 1 - float(value)
-    return found
+            results[f"rfc-energy-wire-{which}"] = 1 - float(value)
+    return results
 
 
 def _elided(rows: pd.DataFrame) -> pd.Series[float]:

@@ -85,7 +85,7 @@ def _cmos_ra(study: Study) -> Found:
 def _mem_ra(study: Study) -> Found:
     added = {name: cost.added for name, cost in frames.energies(study, MEM_RA).items()}
     saving = _saving(study, MEM_RA)
-    found: dict[str, Measured | None] = {
+    results: dict[str, Measured | None] = {
         "tfet-power-overhead": mean(study, added),
         "tfet-mem-ra-energy-saving": saving,
         "tfet-mem-ra-slowdown": _slowdown(study, MEM_RA),
@@ -94,9 +94,9 @@ def _mem_ra(study: Study) -> Found:
         "tfet-mem-ra-mem-slowdown": _slowdown(study, MEM_RA, MEMORY),
     }
     for label, of in (("tfet-mem-ra", ()), ("tfet-mem-ra-mem", MEMORY)):
-        found[f"{label}-dynamic"] = mean(study, frames.saved(study, MEM_RA, _dynamic), of)
-        found[f"{label}-leakage"] = mean(study, frames.saved(study, MEM_RA, _leakage), of)
-    return found
+        results[f"{label}-dynamic"] = mean(study, frames.saved(study, MEM_RA, _dynamic), of)
+        results[f"{label}-leakage"] = mean(study, frames.saved(study, MEM_RA, _leakage), of)
+    return results
 
 
 def _dynamic(cost: Cost) -> float:
@@ -116,17 +116,17 @@ def _in_words(study: Study) -> Found:
     saving, less = _saving(study, MEM_RA), _saving(study, IDEAL)
     if mean_plain is None or mean_ideal is None or saving is None or less is None:
         return {}
-    found: dict[str, Measured | None] = {}
+    results: dict[str, Measured | None] = {}
     if MM in plain and MM in ideal:
         left = totals(frames.energies(study, IDEAL))[MM]
         alike = abs(ideal[MM] - 1) < SAME and abs(left - 1) < SAME
-        found["tfet-ideal-mem-ra"] = mean_ideal <= mean_plain and less <= saving and alike
-        found["tfet-mm-mem-ra"] = plain[MM] > max(1 + SAME, mean_plain)
+        results["tfet-ideal-mem-ra"] = mean_ideal <= mean_plain and less <= saving and alike
+        results["tfet-mm-mem-ra"] = plain[MM] > max(1 + SAME, mean_plain)
     if SLA in plain and SLA in ideal:
-        found["tfet-sla-degradation"] = plain[SLA] > max(1 + SAME, mean_plain) and ideal[SLA] > max(
+        results["tfet-sla-degradation"] = plain[SLA] > max(1 + SAME, mean_plain) and ideal[SLA] > max(
             1 + SAME, mean_ideal
         )
-    return found
+    return results
 
 
 def _known(found: Callable[[Study], Found]) -> Callable[[Study], Mapping[str, Measured]]:
