@@ -69,7 +69,7 @@ def _on_some_machine(name: str) -> Given:
 
 def _ports_by_stage(cores: Iterable[Given]) -> dict[str, list[Function]]:
     """The ports that have a variant, in the order of a cycle; each in the first stage in which any core reaches it."""
-    found: dict[str, dict[Function, None]] = {stage: {} for stage, _ in STAGES}
+    ports: dict[str, dict[Function, None]] = {stage: {} for stage, _ in STAGES}
     order = [stage for stage, _ in STAGES]
     stage_of: dict[Function, str] = {}
     for core in cores:
@@ -78,9 +78,9 @@ def _ports_by_stage(cores: Iterable[Given]) -> dict[str, list[Function]]:
                 if reached in port.PORTS and order.index(stage_of.get(reached, order[-1])) >= order.index(stage):
                     stage_of[reached] = stage
     for function, stage in stage_of.items():
-        found[stage][function] = None
+        ports[stage][function] = None
     varied = {one.port for one in port.VARIANTS}
-    return {stage: [one for one in reached if one in varied] for stage, reached in found.items()}
+    return {stage: [one for one in reached if one in varied] for stage, reached in ports.items()}
 
 
 def _lines(place: Function) -> list[str]:

@@ -70,16 +70,16 @@ def summary(frame: pd.DataFrame) -> dict[str, float]:
     """Geometric mean of ``factor`` over all rows and by machine, without `DELIBERATE` differences too, and Spearman's
     rank correlation by machine (of at least two rows).
     """
-    found = {"factor_geomean": _mean(frame)}
+    values = {"factor_geomean": _mean(frame)}
     for machine, rows in frame.groupby("machine"):
-        found[f"factor_geomean_{machine}"] = _mean(rows)
+        values[f"factor_geomean_{machine}"] = _mean(rows)
         if machine in DELIBERATE:
-            found[f"factor_geomean_{machine}_otherwise"] = _mean(rows[~rows["kernel"].isin(DELIBERATE[str(machine)])])
+            values[f"factor_geomean_{machine}_otherwise"] = _mean(rows[~rows["kernel"].isin(DELIBERATE[str(machine)])])
         if len(rows) < 2:
             continue
         ranks = rows[["cycles", "accelsim_cycles"]].rank()
-        found[f"spearman_{machine}"] = float(ranks["cycles"].corr(ranks["accelsim_cycles"]))
-    return found
+        values[f"spearman_{machine}"] = float(ranks["cycles"].corr(ranks["accelsim_cycles"]))
+    return values
 
 
 def _mean(rows: pd.DataFrame) -> float:

@@ -79,9 +79,9 @@ def _ratio(design: str, work: Callable[[Design], object]) -> float:
 
 def _seconds(work: Callable[[Design], object], design: Design) -> float:
     work(design)
-    found = []
+    seconds = []
     for _ in range(REPEATS):
         begin = time.process_time()
         work(design)
-        found.append(time.process_time() - begin)
-    return min(found)
+        seconds.append(time.process_time() - begin)
+    return min(seconds)

@@ -74,12 +74,12 @@ def replay_speed(name: str, size: str) -> ReplaySpeed:
     for order in orders:
         recorded = [(one.trace, timing.recorded_schedule(one, MACHINE, order=order)[1]) for one in launches]
         paths[order] = [(path, schedule) for path, schedule in recorded if path is not None]
-    found = {}
+    speeds = {}
     for design, needed in DESIGNS.items():
         counts = _replayed(paths[needed], kernel, design)
         accesses = counts.reads() + counts.writes()
-        found[design] = accesses / min(_seconds(paths[needed], kernel, design) for _ in range(REPEATS)) / 1e6
-    return ReplaySpeed(name, sum(int(one.warp_instructions) for one in launches), found)
+        speeds[design] = accesses / min(_seconds(paths[needed], kernel, design) for _ in range(REPEATS)) / 1e6
+    return ReplaySpeed(name, sum(int(one.warp_instructions) for one in launches), speeds)
 
 
 def _replayed(paths: list[Launch], kernel: Kernel, design: str) -> Counts:

@@ -63,12 +63,12 @@ def memory_share(run: Run, machine: Machine, instructions: int) -> float:
     chosen, registers = Chosen.of((), {}), demand_on(launch, machine)
     shares: list[float] = []
     for _ in range(1 + REPEATS):
-        found = timed(launch, machine, chosen, registers, window=window, threads=1, clocked=True)
-        system = found.outside.system
+        result = timed(launch, machine, chosen, registers, window=window, threads=1, clocked=True)
+        system = result.outside.system
         spent, calls = int(system.scalars[scalars.SPENT]), int(system.scalars[scalars.CALLS])
         clock = compiled(cycles_of_no_calls, (system, CALLS))
         own = calls * int(clock(system, CALLS)) / CALLS
-        whole = found.engine.seconds * cycles_per_second() - own
+        whole = result.engine.seconds * cycles_per_second() - own
         shares.append((spent - own) / whole)
     return statistics.median(shares[1:])
 

@@ -140,7 +140,7 @@ class Evidence:
     def _additions(self) -> str:
         """The largest contributions to their instructions."""
         more = self.moves[1] - self.moves[0]
-        found = {
+        contributions = {
             f"upper halves of 64-bit integers take {self.upper_halves} instructions": self.upper_halves,
             f"{self.meeting} instructions say where threads meet": self.meeting,
             f"it moves constants and uniform values ({self.moves[1]} instructions, ours {self.moves[0]})": more,
@@ -148,8 +148,10 @@ class Evidence:
             * self.approximations,
             f"{self.subroutine_calls} calls of division subroutines are set up": CALLING * self.subroutine_calls,
         }
-        most = max(found.values())
-        shown = sorted((what for what, count in found.items() if 2 * count >= most > 0), key=lambda w: -found[w])
+        most = max(contributions.values())
+        shown = sorted(
+            (what for what, count in contributions.items() if 2 * count >= most > 0), key=lambda w: -contributions[w]
+        )
         return "; ".join(shown) or "its instructions do less"
 
 

@@ -66,14 +66,14 @@ def _large(rows: list[dict[str, Any]]) -> str:
 
 def _loops(rows: list[dict[str, Any]]) -> list[str]:
     """The loops of which the two codes have different numbers of copies, once if they agree on both targets."""
-    found: dict[tuple[str, str, int, int], list[str]] = {}
+    by_loop: dict[tuple[str, str, int, int], list[str]] = {}
     for row in rows:
         for loop in row["loops"]:
             if loop["ours"] != loop["theirs"]:
                 key = (row["kernel"], loop["header"], loop["ours"], loop["theirs"])
-                found.setdefault(key, []).append(row["target"])
+                by_loop.setdefault(key, []).append(row["target"])
     lines = ["| kernel | loop | targets | Warpreg | ptxas |", "|---|---|---|---:|---:|"]
-    for (kernel, header, ours, theirs), targets in found.items():
+    for (kernel, header, ours, theirs), targets in by_loop.items():
         lines.append(f"| {kernel} | `{header}` | {', '.join(targets)} | {ours} | {theirs} |")
     return lines
 

@@ -54,16 +54,16 @@ def before_sinking(module: Module, kernel: str) -> Kernel:
 def places(kernel: Kernel, code: Sequence[Listed]) -> Iterator[Place]:
     """The place of each instruction that could move down; those of which `ptxas` keeps none are left out."""
     ranges, after = Ranges(kernel), _by_line(SinkValues().run(kernel))
-    found = machine_places(kernel, code)
+    blocks_by_line = machine_places(kernel, code)
     for line, instructions in _by_line(kernel).items():
-        if len(instructions) > 1 or line not in found or line not in after:
+        if len(instructions) > 1 or line not in blocks_by_line or line not in after:
             continue
         (home, instruction), (target, _) = instructions[0], after[line][0]
         if home != target:
             alive = {b for r in instruction.defined for b in ranges.alive(r.name)}
             passed = any(ranges.is_repeated(b, home) for b in alive if not ranges.tree.dominates(target, b))
             is_saved = not post_dominators(kernel).dominates(target, home) or ranges.is_repeated(home, target)
-            at = {_place(ranges.tree, b, home, target) for b in found[line]}
+            at = {_place(ranges.tree, b, home, target) for b in blocks_by_line[line]}
             yield LOOP if passed else FEWER if is_saved else ALL, at.pop() if len(at) == 1 else SEVERAL
 
 
@@ -75,24 +75,24 @@ def _place(tree: DominatorTree, block: int, home: int, target: int) -> str:
 
 def _by_line(kernel: Kernel) -> Mapping[int, list[tuple[int, Instruction]]]:
     """Line of PTX -> its instructions with their blocks."""
-    found: dict[int, list[tuple[int, Instruction]]] = defaultdict(list)
+    by_line: dict[int, list[tuple[int, Instruction]]] = defaultdict(list)
     for block in kernel.blocks:
         for instruction in block.instructions:
             if instruction.location:
-                found[instruction.location.line].append((block.index, instruction))
-    return found
+                by_line[instruction.location.line].append((block.index, instruction))
+    return by_line
 
 
 def machine_places(kernel: Kernel, code: Sequence[Listed]) -> Mapping[int, set[int]]:
     """Line of PTX -> the blocks of PTX whose machine code has an instruction of it."""
     fixed = {line: own[0][0] for line, own in _by_line(kernel).items() if any(i.opcode in FIXED for _, i in own)}
-    found: dict[int, set[int]] = defaultdict(set)
+    blocks_by_line: dict[int, set[int]] = defaultdict(set)
     for block in _machine_blocks(code):
         votes = Counter(fixed[one.number] for one in block if one.number in fixed and _opcode(one) in MACHINE_FIXED)
         for one in block if votes else ():
             if _opcode(one) not in CONTROL:
-                found[one.number].add(votes.most_common(1)[0][0])
-    return found
+                blocks_by_line[one.number].add(votes.most_common(1)[0][0])
+    return blocks_by_line
 
 
 def _machine_blocks(code: Sequence[Listed]) -> Iterator[list[Listed]]:

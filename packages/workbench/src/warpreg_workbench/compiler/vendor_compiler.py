@@ -108,16 +108,16 @@ def sections(disassembly: str, added: int = 0) -> dict[str, list[Listed]]:
 
     With ``-gp``, they have the lines of the PTX, less those that were ``added`` to its header.
     """
-    found = {}
+    by_function = {}
     for name, function in parse(disassembly).functions.items():
         labels: dict[int, tuple[str, ...]] = {}
         for label, address in function.labels.items():
             labels[address] = (*labels.get(address, ()), label)
-        found[name] = [
+        by_function[name] = [
             Listed(one.opcode, one.operands, labels.get(one.address, ()), _ptx_line(one.source, added))
             for one in function.instructions
         ]
-    return found
+    return by_function
 
 
 def _ptx_line(source: tuple[str, int] | None, added: int) -> int:

@@ -37,20 +37,20 @@ class Grown:
 
 def with_all_warps(row: Mapping[str, Any], design: str, machine: str, technology: str) -> dict[str, Any]:
     """The row with banks for all warps of a scheduler, and what it was in the column `FEW`."""
-    found = dict(row)
+    scaled = dict(row)
     if "error" in row:
-        return found
-    found[FEW] = row["energy_normalized"]
+        return scaled
+    scaled[FEW] = row["energy_normalized"]
     for one in grown(design, machine, technology):
         column = f"{one.level.lower()}_access_normalized"
-        found[column] *= one.factor
-        found["energy_normalized"] += found[column] - row[column]
-        found["added_bytes"] += one.more_bytes
-    more = found["energy_normalized"] / row["energy_normalized"] if row["energy_normalized"] else 1.0
-    found["energy_pj"] *= more
+        scaled[column] *= one.factor
+        scaled["energy_normalized"] += scaled[column] - row[column]
+        scaled["added_bytes"] += one.more_bytes
+    more = scaled["energy_normalized"] / row["energy_normalized"] if row["energy_normalized"] else 1.0
+    scaled["energy_pj"] *= more
     if "energy_ends" in row:
-        found["energy_ends"] = [end * more for end in row["energy_ends"]]
-    return found
+        scaled["energy_ends"] = [end * more for end in row["energy_ends"]]
+    return scaled
 
 
 @functools.cache

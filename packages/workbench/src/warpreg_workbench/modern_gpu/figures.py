@@ -59,12 +59,12 @@ class DesignFigures:
     workloads: int
 
 
-def rows_of(found: Iterable[Measured], case: Case, design: str) -> Rows:
+def rows_of(measurements: Iterable[Measured], case: Case, design: str) -> Rows:
     """The rows of a design in a case that have a result."""
     over = case.over and design not in (PLAIN, REUSE)
     return {
         one.row["workload"]: one.row
-        for one in found
+        for one in measurements
         if (one.side, one.design, one.over, one.row["technology"]) == (case.side.name, design, over, case.technology)
         if "error" not in one.row
     }
@@ -113,13 +113,13 @@ def _levels(row: Mapping[str, Any]) -> Iterator[str]:
     return (key for key in row if key.endswith("_reads") and key.replace("_reads", "_writes") in row)
 
 
-def ranking(found: Sequence[Measured], by: str = ENERGY) -> tuple[Results, list[Comparison]]:
+def ranking(measurements: Sequence[Measured], by: str = ENERGY) -> tuple[Results, list[Comparison]]:
     """The designs over all cases, and each beside the next one, the best first.
 
     A design's row is that over the reuse cache where the machine has one; `REUSE` is what it stands over.
     """
     labelled = []
-    for one in found:
+    for one in measurements:
         side = next(side for side in SIDES if side.name == one.side)
         is_base = one.design == (REUSE if side.has_reuse else PLAIN)
         if is_base or (one.over == side.has_reuse and one.design not in (PLAIN, REUSE)):

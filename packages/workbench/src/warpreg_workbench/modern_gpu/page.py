@@ -108,7 +108,9 @@ def refusals(chosen: Sequence[str]) -> Iterator[str]:
     yield ""
 
 
-def study_text(found: Sequence[Measured], chosen: Sequence[str], size: str, named: Sequence[str]) -> Iterator[str]:
+def study_text(
+    measurements: Sequence[Measured], chosen: Sequence[str], size: str, named: Sequence[str]
+) -> Iterator[str]:
     """The part of the page that is about designs."""
     yield "## Designs over the reuse cache\n"
     yield (
@@ -117,21 +119,21 @@ def study_text(found: Sequence[Measured], chosen: Sequence[str], size: str, name
         "register file; energy, speed and storage are beside the reuse cache alone. Every warp of an SM has entries. "
         "*Few warps*: the energy if only the active warps of the papers' machines had entries, in smaller banks.\n"
     )
-    yield from design_table(figures(found, CASES[0]))
+    yield from design_table(figures(measurements, CASES[0]))
     yield f"![Energy by level, and in each case](../images/{PICTURE})\n"
     yield "## What it depends on\n"
     yield (
         "Energy beside the reuse cache alone; on `v100`, which has collectors, beside the plain register file. *No "
         "reuse cache*: the design in its place. The last columns are speeds.\n"
     )
-    yield from case_table(found)
+    yield from case_table(measurements)
     yield "## Ranking\n"
     yield (
         "Energy saved beside the reuse cache alone, the geometric mean over workloads and all cases, with the interval "
         "of a bootstrap over workloads; the cases in which that turns, and in which the order of two designs turns. "
         "The order is that of the cases that all designs have; two designs are compared in all that both have.\n"
     )
-    yield from ranking_table(found)
+    yield from ranking_table(measurements)
     yield "## Refused\n"
     yield from refusals(chosen)
 
@@ -164,7 +166,7 @@ def main(page: Path, measurements: Path, size: str, designs: str | None, workloa
 
 def write_page(
     page: Path,
-    found: Sequence[Measured],
+    measurements: Sequence[Measured],
     compared: Sequence[ComparedCycles],
     chosen: Sequence[str],
     size: str,
@@ -172,13 +174,13 @@ def write_page(
 ) -> None:
     """Write the tables behind the marker of a page, and the picture beside it."""
     lines = ["## Cycles of microbenchmarks beside an H100\n", *accuracy_table(compared)]
-    lines += study_text(found, chosen, size, named)
+    lines += study_text(measurements, chosen, size, named)
     text = page.read_text(encoding="utf-8").partition(MARKER)[0]
     page.write_text(f"{text}{MARKER}\n\n" + "\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
     images = page.parents[1] / "images"
     images.mkdir(exist_ok=True)
     with style():
-        picture(found).savefig(images / PICTURE, metadata={"Date": None})
+        picture(measurements).savefig(images / PICTURE, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -17,14 +17,14 @@ BAR = 0.62
 """Of the distance of two designs."""
 
 
-def picture(found: Sequence[Measured]) -> Figure:
+def picture(measurements: Sequence[Measured]) -> Figure:
     """Left: energy of each design by level, of that of the reuse cache alone.  Right: its energy in every case."""
-    shown = figures(found, CASES[0])[::-1]
+    shown = figures(measurements, CASES[0])[::-1]
     with style():
         drawn = Figure(figsize=(9.5, 0.8 + 0.26 * (len(shown) + 2)), layout="constrained")
         left, right = drawn.subplots(1, 2, sharey=True)
-        _by_level(left, found, shown)
-        _by_case(right, found, shown)
+        _by_level(left, measurements, shown)
+        _by_case(right, measurements, shown)
         left.set_yticks(range(len(shown)), [one.design for one in shown])
         drawn.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2, fontsize=7)
         drawn.legend(*right.get_legend_handles_labels(), loc="outside lower right", ncols=4, fontsize=7)

@@ -117,12 +117,12 @@ def cells(chosen: Sequence[str], named: Sequence[str], size: str, sides: Sequenc
 
 
 def measured(
-    found: Sequence[tuple[Side, Cell]], workers: int | None, done: Callable[[int], None] = lambda cells: None
+    pairs: Sequence[tuple[Side, Cell]], workers: int | None, done: Callable[[int], None] = lambda cells: None
 ) -> list[Measured]:
     """The rows of all cells, with entries for all warps.  ``done`` is called with the number of cells that have been
     finished since.
     """
-    rows = swept(Batch.of([cell for _, cell in found]), workers=workers, done=done)
+    rows = swept(Batch.of([cell for _, cell in pairs]), workers=workers, done=done)
     return [
         Measured(
             side.name,
@@ -130,5 +130,5 @@ def measured(
             cell.design.endswith(OVER),
             with_all_warps(row, cell.design, cell.machine, cell.technology),
         )
-        for (side, cell), row in zip(found, rows, strict=True)
+        for (side, cell), row in zip(pairs, rows, strict=True)
     ]

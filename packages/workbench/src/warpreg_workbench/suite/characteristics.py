@@ -57,7 +57,7 @@ class Characteristics:
 def characterise(workload: Workload, size: str, seed: int = 0) -> Characteristics:
     """Run the workload once, check it, and compute its characteristics from the recorded path."""
     run = run_workload(workload, size, seed, AS_COMPILED)
-    found = register_profile(run)
+    profile = register_profile(run)
     executed = run.warp_instructions
     by_unit, in_global_memory = _dynamic_mix(run)
     names = [kernel.name for kernel in run.kernels]
@@ -75,8 +75,8 @@ def characterise(workload: Workload, size: str, seed: int = 0) -> Characteristic
         shared_bytes=max(kernel.shared_bytes for kernel in run.kernels),
         simd_efficiency=_rounded(_lane_instructions(run) / (LANES * executed)),
         global_share=_rounded(in_global_memory / executed),
-        reads_per_value=_rounded(float(found.operands[READ].sum()) / max(1, found.values)),
-        read_once=_rounded(found.values_by_reads["1"] / max(1, found.values)),
+        reads_per_value=_rounded(float(profile.operands[READ].sum()) / max(1, profile.values)),
+        read_once=_rounded(profile.values_by_reads["1"] / max(1, profile.values)),
     )
 
 

@@ -73,16 +73,16 @@ def account_of(result: TimingResult) -> Account:
     return Account(causes, result.cycles * result.slots * result.sms - sum(causes.values()))
 
 
-def table(found: Study, machines: Sequence[str]) -> str:
+def table(study: Study, machines: Sequence[str]) -> str:
     """By machine: workloads, the largest error and share of `other`, and mean shares of occupied slot-cycles in
     percent.
     """
-    means = {machine: _means(list(found[Accounted(machine)].values())) for machine in machines}
+    means = {machine: _means(list(study[Accounted(machine)].values())) for machine in machines}
     kept = [c for c in CAUSES if any(mean.get(c, 0.0) >= MIN_SHARE for mean in means.values())]
     head = ["machine", "workloads", "unaccounted", "`other`", *kept]
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     for machine, mean in means.items():
-        accounts = found[Accounted(machine)].values()
+        accounts = study[Accounted(machine)].values()
         worst = max(abs(one.unaccounted) for one in accounts)
         other = max(one.shares["other"] for one in accounts)
         cells = [machine, str(len(accounts)), str(worst), f"{other:.1%}", *(f"{100 * mean[c]:.1f}" for c in kept)]
@@ -103,14 +103,14 @@ def main(names: tuple[str, ...], machines: tuple[str, ...], size: str, processes
     """Account for the cycles of workloads (default: all)."""
     on = machines or MACHINES
     measures = [Accounted(machine) for machine in on]
-    found = study(names or workloads.names(), measures, size, processes=processes, progress=_tell, keep=True)
-    print(table(found, on))
-    for name, reason in found.reasons.items():
+    measured = study(names or workloads.names(), measures, size, processes=processes, progress=_tell, keep=True)
+    print(table(measured, on))
+    for name, reason in measured.reasons.items():
         print(f"{name}: {reason}", file=sys.stderr)
     wrong = [
         f"{name} on {measure.machine}"
         for measure in measures
-        for name, one in found[measure].items()
+        for name, one in measured[measure].items()
         if one.unaccounted or one.causes["other"]
     ]
     sys.exit(f"not accounted for: {', '.join(wrong)}" if wrong else 0)

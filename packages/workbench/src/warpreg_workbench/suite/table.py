@@ -81,14 +81,14 @@ def measure_all(names: Sequence[str], sizes: Sequence[str], processes: int) -> I
 
 def page(names: Iterable[str]) -> str:
     """The documentation page: a table and the descriptions, suite by suite."""
-    found = [workloads.find(name) for name in names]
+    chosen = [workloads.find(name) for name in names]
     parts = [INTRODUCTION]
-    for suite in sorted({workload.suite for workload in found}):
-        members = [workload for workload in found if workload.suite == suite]
+    for suite in sorted({workload.suite for workload in chosen}):
+        members = [workload for workload in chosen if workload.suite == suite]
         parts.append(f"## {suite}\n")
         parts.append(_rows(members))
         parts += [_paragraph(workload) for workload in members]
-    return "\n".join([*parts, NAMESAKES, _namesake_rows(found), PRINTED, _printed_rows()])
+    return "\n".join([*parts, NAMESAKES, _namesake_rows(chosen), PRINTED, _printed_rows()])
 
 
 def _printed_rows() -> str:

@@ -39,7 +39,7 @@ class Row:
 
 def rows(begun: Callable[[str], None]) -> list[Row]:
     """All kernels of all workloads."""
-    found = []
+    kernel_rows = []
     ours = CompileOptions(target=codegen.target("sm_80"))
     vendors = {architecture: CompileOptions(assembler=MachineCode.of(architecture)) for architecture in ARCHITECTURES}
     for name in workloads.names():
@@ -48,8 +48,10 @@ def rows(begun: Callable[[str], None]) -> list[Row]:
         for function in module.kernels:
             codes = {OURS: ours, **vendors}
             made = {code: codegen.translate(module, function.name, options) for code, options in codes.items()}
-            found.append(Row(name, function.name, {code: kernel_figures(kernel) for code, kernel in made.items()}))
-    return found
+            kernel_rows.append(
+                Row(name, function.name, {code: kernel_figures(kernel) for code, kernel in made.items()})
+            )
+    return kernel_rows
 
 
 def summary(found: list[Row]) -> list[str]:
@@ -73,13 +75,13 @@ def summary(found: list[Row]) -> list[str]:
     return lines
 
 
-def kernels_table(found: list[Row]) -> list[str]:
+def kernels_table(rows: list[Row]) -> list[str]:
     """A line per kernel: instructions, demand, and live density of each code; reuse and waits of the vendor's."""
     lines = [
         "| workload | kernel | instructions | demand | live density | reused, sm_80, sm_90 | waits, two banks |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for row in found:
+    for row in rows:
         of = [row.figures[code] for code in (OURS, *ARCHITECTURES)]
         cells = [
             " / ".join(str(f.instructions) for f in of),
@@ -114,21 +116,21 @@ def approximate(name: str) -> list[str]:
     """The opcodes of a workload's machine code whose results PTX leaves open."""
     module, assembler = workloads.find(name).module(), MachineCode.of(ARCHITECTURES[-1])
     kernels: list[Kernel] = [assembler.kernel(module, function.name) for function in module.kernels]
-    found = {
+    opcodes = {
         f"{i.opcode}.{i.modifiers[0]}" if i.opcode == "MUFU" else i.opcode
         for kernel in kernels
         for i in kernel.instructions()
         if i.opcode in APPROXIMATE
     }
-    return sorted(found)
+    return sorted(opcodes)
 
 
-def tables(found: list[Row], outputs: Iterable[ComparedOutput]) -> str:
+def tables(rows: list[Row], outputs: Iterable[ComparedOutput]) -> str:
     """The generated part of the page."""
     return "\n".join([
-        "## Registers of both codes", "", *summary(found), "",
+        "## Registers of both codes", "", *summary(rows), "",
         "## Outputs beside an H100", "", *outputs_table(outputs), "",
-        "## Kernels", "", f"Each cell: {OURS}, {', '.join(ARCHITECTURES)}.", "", *kernels_table(found), "",
+        "## Kernels", "", f"Each cell: {OURS}, {', '.join(ARCHITECTURES)}.", "", *kernels_table(rows), "",
     ])  # fmt: skip
 
 

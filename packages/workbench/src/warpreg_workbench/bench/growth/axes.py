@@ -83,7 +83,7 @@ def growth(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     """The exponents by axis and step, and a row per point; ``begin`` is called with the next one.  Size ``full``
     reaches 10^9 warp-instructions and takes half an hour.
     """
-    found = []
+    measurements = []
     with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
         begin("compiling")
         for step in STEPS:
@@ -91,11 +91,11 @@ def growth(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
         for axis, point in points(size):
             begin(f"{point.step} by {axis}")
             cost = measured(point, cache)
-            found.append(Measured(axis, point.step, _size(axis, point, cost), cost))
+            measurements.append(Measured(axis, point.step, _size(axis, point, cost), cost))
     return {
-        "exponents": exponents(found),
+        "exponents": exponents(measurements),
         "machine": host() | {"code": code_version(), "size": size, "timed": MACHINE},
-        "points": [one.as_dict() for one in found],
+        "points": [one.as_dict() for one in measurements],
     }
 
 
