@@ -29,12 +29,12 @@ class StrandLength:
         return instructions / begun if begun else 0.0
 
 
-def dynamic(found: Strands, visits: NDArray[np.float64]) -> tuple[float, float]:
+def dynamic(strands: Strands, visits: NDArray[np.float64]) -> tuple[float, float]:
     """Instructions run in strands, and strands started, given ``visits[b]`` visits of block b by warps.
 
     A strand has one entry, to which control does not return from inside it.
     """
     instructions = sum(
-        len(segment.pcs) * float(visits[segment.block]) for strand in found.strands for segment in strand.segments
+        len(segment.pcs) * float(visits[segment.block]) for strand in strands.strands for segment in strand.segments
     )
-    return instructions, sum(float(visits[strand.segments[0].block]) for strand in found.strands if strand.pcs)
+    return instructions, sum(float(visits[strand.segments[0].block]) for strand in strands.strands if strand.pcs)

@@ -136,7 +136,7 @@ def _order(design: Design) -> Any:
 def _wrapped(hooks: Mapping[str, FunctionType]) -> dict[str, FunctionType]:
     """The hooks, and those of our own."""
     ours: dict[str, Function] = {"issued": _issues, "warp_start": _starts}
-    found = {}
+    wrapped = {}
     for name, spec in HOOKS.items():
         if name not in hooks and name not in ours:
             continue
@@ -149,8 +149,8 @@ def _wrapped(hooks: Mapping[str, FunctionType]) -> dict[str, FunctionType]:
             function = _answering(hooks[name], "pc" in spec.parameters)
         else:
             function = _then(hooks[name], _notes if "pc" in spec.parameters else _notes_apart)
-        found[name] = combined(name, function, parts)
-    return found
+        wrapped[name] = combined(name, function, parts)
+    return wrapped
 
 
 def _inner(hook: Function) -> Callable[..., Any]:
@@ -240,10 +240,10 @@ def _divided(kernel: Kernel, code: Kernel, design: Design, counts: Counts, cycle
     columns = 8 * levels + levels * levels + OWN_COLUMNS
     rows = kernel.instruction_count + MAX_ADDED + 1
     values = np.fromiter(counts.events.values(), np.int64, len(counts.events))[len(design.events) :][: rows * columns]
-    found = values.reshape(rows, columns)
+    table = values.reshape(rows, columns)
     result = np.zeros((kernel.instruction_count + 1, columns), np.int64)
-    np.add.at(result, rows_of_code(kernel, code), found[: code.instruction_count])
-    result[-1] += found[-1]
+    np.add.at(result, rows_of_code(kernel, code), table[: code.instruction_count])
+    result[-1] += table[-1]
     size = 4 * levels
     shape = -1, levels, 2, 2
     own = [*counts.events.items()]
@@ -260,7 +260,7 @@ def _divided(kernel: Kernel, code: Kernel, design: Design, counts: Counts, cycle
         result[:, 2 * size : 2 * size + levels * levels].reshape(-1, levels, levels).copy(),
         cycles,
     )
-    _add_unplanned(made, design, code, found)
+    _add_unplanned(made, design, code, table)
     return made
 
 
@@ -279,12 +279,12 @@ def rows_of_code(kernel: Kernel, code: Kernel) -> NDArray[np.int64]:
     return rows
 
 
-def _add_unplanned(made: ByInstruction, design: Design, code: Kernel, found: NDArray[np.int64]) -> None:
+def _add_unplanned(made: ByInstruction, design: Design, code: Kernel, table: NDArray[np.int64]) -> None:
     """Accesses of the register file by operands that no hook plans."""
     from warpreg.designs.parts.hints.program_table import program_table
 
     program = program_table(code)
-    issued = found[: code.instruction_count, -OWN_COLUMNS + ISSUED]
+    issued = table[: code.instruction_count, -OWN_COLUMNS + ISSUED]
     rows = rows_of_code(made.kernel, code)
     for action, planning, starts in (
         (READ, READS_PLANNED_BY, program.source_start),

@@ -114,12 +114,12 @@ class HostArrays:
         self._given.append((label, self._buffers[id(array)], array))
         return self._buffers[id(array)]
 
-    def _copied(self, found: NDArray[Any], array: NDArray[Any], what: str) -> NDArray[Any]:
+    def _copied(self, downloaded: NDArray[Any], array: NDArray[Any], what: str) -> NDArray[Any]:
         if array.flags.writeable:
-            array[...] = found
-        elif found.tobytes() != np.ascontiguousarray(array).tobytes():
+            array[...] = downloaded
+        elif downloaded.tobytes() != np.ascontiguousarray(array).tobytes():
             raise ArgumentError(f"{self._kernel}: the kernel wrote to {what}, a read-only array")
-        return found
+        return downloaded
 
 
 def _is_by_value(array: NDArray[Any], parameter: Variable | None) -> bool:

@@ -58,13 +58,13 @@ def attempts(
     for name in values:
         if name not in design.defaults:
             raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
-    found: list[Chosen | Refused] = []
+    choices: list[Chosen | Refused] = []
     for one in _combinations(values):
         try:
-            found.append(Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked))
+            choices.append(Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked))
         except ParameterError as error:
-            found.append(Refused(design, one, str(error)))
-    return found
+            choices.append(Refused(design, one, str(error)))
+    return choices
 
 
 def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refused]]:

@@ -103,22 +103,22 @@ def _measured(
     version: Version, names: Sequence[str], choices: Sequence[Chosen], setting: Setting, how: How
 ) -> Mapping[str, Values]:
     """By kernel all its values; with several kernels that ran, also their sums."""
-    found: dict[str, dict[tuple[str, str], float]] = {}
+    by_kernel: dict[str, dict[tuple[str, str], float]] = {}
     for name in names:
-        found[name] = {("", quantity): value for quantity, value in static_values(version.kernels[name]).items()}
+        by_kernel[name] = {("", quantity): value for quantity, value in static_values(version.kernels[name]).items()}
     if version.run is None:
-        return found
+        return by_kernel
     totals: dict[tuple[str, str], float] = {}
     runs = {kernel.name: _of_kernel(version.run, kernel) for kernel in version.run.kernels}
     for name in names:
         if name not in runs:
             continue
         values = dict(_run_values(runs[name], choices, setting, how))
-        found[name] |= values
+        by_kernel[name] |= values
         for key, value in values.items():
             if key[1] in SUMMED:
                 totals[key] = totals.get(key, 0.0) + value
-    return found | ({ALL_KERNELS: totals} if len(runs.keys() & set(names)) > 1 else {})
+    return by_kernel | ({ALL_KERNELS: totals} if len(runs.keys() & set(names)) > 1 else {})
 
 
 def static_values(kernel: Kernel) -> dict[str, float]:

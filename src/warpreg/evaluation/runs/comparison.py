@@ -78,7 +78,7 @@ def attempts(counting: Counting, choices: Sequence[Chosen], setting: Setting) ->
     for choice in choices:
         try:
             setting.check([choice])
-            found = counting.of(choice)
+            counted = counting.of(choice)
         except InterruptedCodeError:
             raise
         except WarpregError as error:
@@ -88,7 +88,7 @@ def attempts(counting: Counting, choices: Sequence[Chosen], setting: Setting) ->
             continue
         plain = counting.plain
         try:
-            yield row(run, choice, setting, found, plain, counting.how.options)
+            yield row(run, choice, setting, counted, plain, counting.how.options)
         except InterruptedCodeError:
             raise
         except WarpregError as error:
@@ -121,11 +121,11 @@ def row(
     run: Run,
     choice: Chosen,
     setting: Setting,
-    found: Counted,
+    counted: Counted,
     plain: Counted,
     options: Mapping[str, Any],
 ) -> Row:
-    """The row of the counts ``found`` for a design and for the ``plain`` MRF; ``options`` describe the counting."""
+    """The row of the counts ``counted`` for a design and for the ``plain`` MRF; ``options`` describe the counting."""
     provenance = Provenance(
         kernel=run.digest,
         machine=setting.machine.name,
@@ -136,37 +136,39 @@ def row(
         code=code_version(),
         options={**run.options, **options},
     )
-    use = _use(found)
+    use = _use(counted)
     built = parts(choice.design, choice.values, use, setting.machine, setting.technology)
     return Row(
         workload=run.name,
         design=choice.design.name,
         parameters=choice.parameters,
         warp_instructions=run.warp_instructions,
-        levels=_levels(found.counts, choice.design.levels, setting),
+        levels=_levels(counted.counts, choice.design.levels, setting),
         baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
         provenance=provenance,
-        residency=_residency(run, choice, setting.machine, is_timed=found.estimate is not None),
+        residency=_residency(run, choice, setting.machine, is_timed=counted.estimate is not None),
         defaults=choice.defaults(setting.machine),
-        timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
+        timing=None if counted.estimate is None else _cycles(counted.estimate, plain.estimate),
         parts=built,
         plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),
         events=use.events,
         resources=use.resources or {},
         main=choice.design.declaration.main,
-        added_instructions={name: more for counts in found.counts for name, more in counts.added_instructions.items()},
-        added_warp_instructions=sum(counts.added_warp_instructions for counts in found.counts),
-        ends_pj=_ends(choice, found, plain, setting, built),
+        added_instructions={
+            name: more for counts in counted.counts for name, more in counts.added_instructions.items()
+        },
+        added_warp_instructions=sum(counts.added_warp_instructions for counts in counted.counts),
+        ends_pj=_ends(choice, counted, plain, setting, built),
     )
 
 
 def _ends(
-    choice: Chosen, found: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
+    choice: Chosen, counted: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
 ) -> tuple[tuple[float, float], ...]:
     """Dynamic energy of the design and of the plain MRF at each end of the technology's band; empty if it has none."""
     added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
     return tuple(
-        (added_pj + _total(found, choice.design.levels, at_end), _total(plain, ("MRF",), at_end))
+        (added_pj + _total(counted, choice.design.levels, at_end), _total(plain, ("MRF",), at_end))
         for at_end in (Setting(setting.machine, end) for end in setting.technology.ends() or ())
     )
 
@@ -185,26 +187,28 @@ def _residency(run: Run, choice: Chosen, machine: Machine, *, is_timed: bool) ->
         return ()
 
 
-def _use(found: Counted) -> Use:
+def _use(counted: Counted) -> Use:
     """What was counted, and how long that took: in a sample, the cycles and SMs that were timed."""
     events: dict[str, int] = {}
-    for one in found.counts:
+    for one in counted.counts:
         for name, count in one.events.items():
             events[name] = events.get(name, 0) + count
-    if found.estimate is None:
+    if counted.estimate is None:
         return Use(events)
-    timed = found.estimate.timed
+    timed = counted.estimate.timed
     return Use(events, timed.cycles, timed.sms, timed.resources)
 
 
-def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
-    details = found.timed.as_dict()
+def _cycles(estimate: Estimate, plain: Estimate | None) -> Cycles:
+    details = estimate.timed.as_dict()
     for name in ("cycles", "warp_instructions", "ipc"):
         del details[name]
-    if found.is_sampled:
-        details["sample"] = found.as_dict()
+    if estimate.is_sampled:
+        details["sample"] = estimate.as_dict()
     baseline = None if plain is None else plain.cycles
-    return Cycles(found.cycles, found.margin, found.ipc, baseline, details, found.timed.cycles * found.timed.sms)
+    return Cycles(
+        estimate.cycles, estimate.margin, estimate.ipc, baseline, details, estimate.timed.cycles * estimate.timed.sms
+    )
 
 
 def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -> dict[str, LevelUse]:

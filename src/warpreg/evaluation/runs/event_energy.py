@@ -43,12 +43,12 @@ def event_energy(trace: TraceOfRun, technology: Technology) -> EventEnergy:
     events = trace.events
     counted = events["kind"] == Kind.COUNTED
     used, place = np.unique(events["unit"][counted], return_inverse=True)
-    found = np.zeros(len(events))
-    found[counted] = prices.of_counters(used.tolist())[place] * events["value"][counted]
+    energies = np.zeros(len(events))
+    energies[counted] = prices.of_counters(used.tolist())[place] * events["value"][counted]
     for index, launch in enumerate(trace.launches):
         issued = (events["kind"] == Kind.ISSUE) & (events["launch"] == index)
-        found[issued] += prices.unplanned(launch)[events["pc"][issued]]
-    return EventEnergy(found, prices.by_cycle)
+        energies[issued] += prices.unplanned(launch)[events["pc"][issued]]
+    return EventEnergy(energies, prices.by_cycle)
 
 
 class _Prices:
@@ -69,7 +69,7 @@ class _Prices:
     def unplanned(self, launch: TracedLaunch) -> NDArray[np.float64]:
         """By pc, the operands that no hook plans."""
         program = launch.program
-        found = np.zeros(len(program.datapath))
+        energies = np.zeros(len(program.datapath))
         for action, planning, starts in (
             (READ, READS_PLANNED_BY, program.source_start),
             (WRITE, WRITES_PLANNED_BY, program.result_start),
@@ -78,8 +78,8 @@ class _Prices:
                 of_datapath = np.array(
                     [self._price(Access(self._structures[0], ACTIONS[action][1], path, 1)) for _, path in DATAPATHS]
                 )
-                found += np.diff(starts) * of_datapath[program.datapath]
-        return found
+                energies += np.diff(starts) * of_datapath[program.datapath]
+        return energies
 
     def _counters(self) -> Iterator[Callable[[], float]]:
         """The prices in the order of `warpreg.timing.tracing.buffers.counters`."""

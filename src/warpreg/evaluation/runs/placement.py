@@ -42,13 +42,13 @@ def placements(kernel: Kernel, design_name: str, values: Mapping[str, Value] | N
     program = design.compile(table, parameters, kernel)
     placed = bool(np.any(program.source_level)) or bool(np.any(program.result_level))
     why = design.explain(table, parameters, kernel)
-    found: dict[int, Placement] = {}
+    by_pc: dict[int, Placement] = {}
     for pc in range(kernel.instruction_count):
         places = tuple(_places(program, design, pc)) if placed else ()
         made = Placement(tuple(_facts(program, pc)), places, bool(program.strand_end[pc]), why.get(pc, ""))
         if str(made):
-            found[pc] = made
-    return found
+            by_pc[pc] = made
+    return by_pc
 
 
 def _facts(program: Program, pc: int) -> Iterator[str]:

@@ -74,28 +74,28 @@ def residency(
     kernel = launch.kernel
     demanded = kernel.register_demand
     chosen = chosen or Chosen.of((), {})
-    found = capacity_of(launch, machine, chosen, registers)
+    capacity = capacity_of(launch, machine, chosen, registers)
     return Residency(
         kernel=kernel.name,
         registers=demanded if registers is None else registers,
         demanded=demanded,
         given=registers is not None,
-        blocks=found.blocks,
-        warps=found.warps,
-        fraction=found.occupancy,
-        limiter=found.limiter,
-        held=found.residency.registers,
-        shared=found.residency.shared,
-        group=found.residency.group,
-        pool=found.residency.pool,
-        misfit="" if found.blocks else misfit(launch, machine, chosen, registers, found.limiter),
+        blocks=capacity.blocks,
+        warps=capacity.warps,
+        fraction=capacity.occupancy,
+        limiter=capacity.limiter,
+        held=capacity.residency.registers,
+        shared=capacity.residency.shared,
+        group=capacity.residency.group,
+        pool=capacity.residency.pool,
+        misfit="" if capacity.blocks else misfit(launch, machine, chosen, registers, capacity.limiter),
     )
 
 
-def theoretical(found: Sequence[Residency]) -> str:
+def theoretical(residencies: Sequence[Residency]) -> str:
     """Theoretical occupancy of the kernels of a run in words, with what limits it: ``83%, registers``."""
-    if not found:
+    if not residencies:
         return ""
-    fractions = sorted(one.fraction for one in found)
+    fractions = sorted(one.fraction for one in residencies)
     ends = dict.fromkeys(f"{fraction:.0%}" for fraction in (fractions[0], fractions[-1]))
-    return f"{' to '.join(ends)}, {' or '.join(dict.fromkeys(one.limiter for one in found))}"
+    return f"{' to '.join(ends)}, {' or '.join(dict.fromkeys(one.limiter for one in residencies))}"

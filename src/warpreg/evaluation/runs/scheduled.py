@@ -54,7 +54,7 @@ class Scheduled:
         return any(load(variant.design).declaration.widths for variant in self.variants)
 
     def __call__(self, run: Run) -> Mapping[Variant, Counts]:
-        found: dict[Variant, list[Counts]] = {variant: [] for variant in self.variants}
+        by_variant: dict[Variant, list[Counts]] = {variant: [] for variant in self.variants}
         for kernel in run.kernels:
             launches = run.launches_of(kernel)
             machine = self.machine_for(launches)
@@ -65,10 +65,10 @@ class Scheduled:
             ]
             for variant in self.variants:
                 values: dict[str, Any] = dict(variant.values)
-                found[variant].append(replay_launches(scheduled, kernel, variant.design, **values))
+                by_variant[variant].append(replay_launches(scheduled, kernel, variant.design, **values))
             for _, schedule in scheduled:
                 schedule.close()
-        return {variant: reduce(together, counts) for variant, counts in found.items()}
+        return {variant: reduce(together, counts) for variant, counts in by_variant.items()}
 
     def machine_for(self, launches: Sequence[Launch]) -> Machine:
         """The machine that runs the launches of a kernel."""

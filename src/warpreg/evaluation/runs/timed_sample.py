@@ -52,18 +52,18 @@ class Sample:
     @classmethod
     def of(cls, launches: Sequence[TimingResult], **own: Any) -> Self:
         """The sample of timed launches; ``own`` are the fields that a study adds."""
-        found = timing.joined(launches)
+        total = timing.joined(launches)
         return cls(
-            cycles=found.cycles,
-            warp_instructions=found.warp_instructions,
-            counts=found.counts,
-            plain=found.plain,
-            resources=found.resources,
-            sms=found.sms,
+            cycles=total.cycles,
+            warp_instructions=total.warp_instructions,
+            counts=total.counts,
+            plain=total.plain,
+            resources=total.resources,
+            sms=total.sms,
             busy_cycles=sum(one.cycles * int((one.issued > 0).sum()) for one in launches),
-            stalls=found.stall_account,
-            bank_conflicts=found.bank_conflicts,
-            until_dispatch=found.latch_cycles + found.collect_cycles + found.collect_cycles_memory,
+            stalls=total.stall_account,
+            bank_conflicts=total.bank_conflicts,
+            until_dispatch=total.latch_cycles + total.collect_cycles + total.collect_cycles_memory,
             **own,
         )
 

@@ -27,13 +27,13 @@ def value_widths(run: Run, kernel: Kernel, mode: Mode = "compiled") -> Longs:
 
     Raises TraceError for a run without widths.
     """
-    path, found = run.path(kernel), places(kernel, kernel)
-    reader = WidthReader(path, found, "the widths of values", mode)
-    counts = np.zeros((found.place.size, BYTES + 1), np.int64)
-    typical: Any = np.zeros(0, np.uint32), found.first, np.zeros(0, np.uint8), counts
+    path, result_places = run.path(kernel), places(kernel, kernel)
+    reader = WidthReader(path, result_places, "the widths of values", mode)
+    counts = np.zeros((result_places.place.size, BYTES + 1), np.int64)
+    typical: Any = np.zeros(0, np.uint32), result_places.first, np.zeros(0, np.uint8), counts
     tallied = tally if mode == "interpreted" else compiled(tally, typical)
     for chunk in path.path_chunks():
-        tallied(long_arrays.joined([chunk]), found.first, reader.of(chunk), counts)
+        tallied(long_arrays.joined([chunk]), result_places.first, reader.of(chunk), counts)
     reader.finish()
     written = [words_written(one) for one in kernel.instructions()]
     result = np.zeros((len(written), BYTES), np.int64)

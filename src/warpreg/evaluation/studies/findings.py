@@ -82,14 +82,14 @@ def reached(module: str) -> frozenset[str]:
     """A module, and the modules of its own package and of those in `FOLLOWED` that it imports, directly or indirectly,
     also inside functions.
     """
-    found: set[str] = set()
+    modules: set[str] = set()
     left = [module]
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
+        if name not in modules:
+            modules.add(name)
             left += _imported(name)
-    return frozenset(found)
+    return frozenset(modules)
 
 
 @cache

@@ -168,7 +168,7 @@ def study(
     """
     wanted = tuple(dict.fromkeys(measures))
     tasks = [Task(name, tuple(measures_of(name, wanted, only)), size, choice, keep) for name in workloads]
-    found: dict[Any, dict[str, Any]] = {measure: {} for measure in wanted}
+    by_measure: dict[Any, dict[str, Any]] = {measure: {} for measure in wanted}
     left_out: dict[Any, dict[str, str]] = {}
     for name, each in _each([task for task in tasks if task.measures], processes or os.cpu_count() or 1):
         progress(name)
@@ -176,8 +176,8 @@ def study(
             if isinstance(finding, LeftOut):
                 left_out.setdefault(measure, {})[name] = finding.reason
             else:
-                found[measure][name] = finding
-    return Study(size, choice, found, left_out)
+                by_measure[measure][name] = finding
+    return Study(size, choice, by_measure, left_out)
 
 
 def measures_of(workload: str, measures: Iterable[Measure[Any]], only: Only) -> Iterator[Measure[Any]]:
@@ -193,16 +193,16 @@ def saved(
     only: Only = EVERYWHERE,
 ) -> Study:
     """The study as far as its findings are cached; nothing is run, and what is not cached is left out."""
-    found: dict[Any, dict[str, Any]] = {measure: {} for measure in measures}
+    by_measure: dict[Any, dict[str, Any]] = {measure: {} for measure in measures}
     left_out: dict[Any, dict[str, str]] = {}
-    for name, measure in ((one, measure) for one in workloads for measure in measures_of(one, found, only)):
+    for name, measure in ((one, measure) for one in workloads for measure in measures_of(one, by_measure, only)):
         key = findings.key_of(measure, name, size, choice)
         known = findings.kept(key) if key else None
         if known is None:
             left_out.setdefault(measure, {})[name] = NOT_SAVED
         else:
-            (found[measure][name],) = known
-    return Study(size, choice, found, left_out)
+            (by_measure[measure][name],) = known
+    return Study(size, choice, by_measure, left_out)
 
 
 @dataclass(frozen=True, slots=True)

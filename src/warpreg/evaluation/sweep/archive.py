@@ -33,7 +33,7 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "scipy", "pydantic", "zstan
 
 def pack(study_file: Path, study: StudyFile, batch: Batch) -> bytes:
     """The archive.  Raises SweepError for a study without finished cells, or for inputs outside its folder; OSError."""
-    cells = {key: found for key in batch.keys if key is not None and (found := store.read(store.RESULTS, key))}
+    cells = {key: result for key in batch.keys if key is not None and (result := store.read(store.RESULTS, key))}
     if not cells:
         raise SweepError(f"{study_file}: no cell is finished; 'warpreg sweep {study_file}' measures them")
     folder = study_file.parent.resolve()
@@ -42,7 +42,7 @@ def pack(study_file: Path, study: StudyFile, batch: Batch) -> bytes:
         if not path.is_relative_to(folder):
             raise SweepError(f"{path}: expected inputs of an archive in the folder of the study or below")
         content[path.relative_to(folder).as_posix()] = path.read_bytes()
-    content |= {f"{RESULTS}/{key}.json": found for key, found in cells.items()}
+    content |= {f"{RESULTS}/{key}.json": result for key, result in cells.items()}
     manifest = {"batch": batch.digest, "cells": len(batch.cells), "finished": len(cells), **_versions()}
     manifest["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(content.items())}
     return _tar({MANIFEST: json.dumps(manifest, indent=2).encode(), **content})

@@ -89,13 +89,13 @@ class Batch:
         name = design_name(cell.design)
         return f"{name}({values})" if values else name
 
-    def row(self, number: int, found: Mapping[str, Any] | str) -> dict[str, Any]:
+    def row(self, number: int, result: Mapping[str, Any] | str) -> dict[str, Any]:
         """The row of a cell: its place in the study, then its result or the message of its failure."""
         cell = self.cells[number - 1]
         place = {"cell": number, **cell.as_dict()}
-        if isinstance(found, str):
-            return {**place, "design": design_name(cell.design), "parameters": dict(cell.values), "error": found}
-        return {**place, **found}
+        if isinstance(result, str):
+            return {**place, "design": design_name(cell.design), "parameters": dict(cell.values), "error": result}
+        return {**place, **result}
 
 
 @dataclass(frozen=True, slots=True)

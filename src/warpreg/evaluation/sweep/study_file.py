@@ -64,12 +64,12 @@ def _values(given: Any) -> Any:
 
 def _range(given: dict[str, Any]) -> list[int]:
     """The integers from ``low`` to ``high``, both included."""
-    found = {"step": 1, **given}
-    if set(found) != {"low", "high", "step"} or not all(type(value) is int for value in found.values()):
+    bounds = {"step": 1, **given}
+    if set(bounds) != {"low", "high", "step"} or not all(type(value) is int for value in bounds.values()):
         raise ValueError(f"expected integers low, high and step, found {given!r}")
-    if found["low"] > found["high"] or found["step"] < 1:
+    if bounds["low"] > bounds["high"] or bounds["step"] < 1:
         raise ValueError(f"expected low <= high and step >= 1, found {given!r}")
-    return list(range(found["low"], found["high"] + 1, found["step"]))
+    return list(range(bounds["low"], bounds["high"] + 1, bounds["step"]))
 
 
 Values = Annotated[list[Any], BeforeValidator(_values)]

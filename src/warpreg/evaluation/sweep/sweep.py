@@ -42,20 +42,20 @@ def swept(
     for number in wanted:
         if not 1 <= number <= len(batch.cells):
             raise SweepError(f"cell {number}: expected 1 to {len(batch.cells)}")
-    found: dict[int, Any] = {number: text for number, text in batch.problems.items() if number in wanted}
+    by_number: dict[int, Any] = {number: text for number, text in batch.problems.items() if number in wanted}
     for number in wanted:
         known = batch.result(number)
         if known is not None:
-            found[number] = known
-    done(len(found))
-    missing = _alike(batch, [number for number in wanted if number not in found])
+            by_number[number] = known
+    done(len(by_number))
+    missing = _alike(batch, [number for number in wanted if number not in by_number])
     if where == PROCESSES:
         workers = at_once(workers)
     for results in distributed(tasks_of(batch, list(missing), workers or MANY), where, workers):
         measured = {number: result for first, result in results.items() for number in missing[first]}
-        found |= measured
+        by_number |= measured
         done(len(measured))
-    return [batch.row(number, found[number]) for number in wanted]
+    return [batch.row(number, by_number[number]) for number in wanted]
 
 
 def _alike(batch: Batch, numbers: Sequence[int]) -> dict[int, list[int]]:

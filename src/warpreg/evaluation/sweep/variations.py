@@ -40,31 +40,31 @@ class Variation:
         """A failure that names the variation."""
         return dataclasses.replace(failure, workload=f"{failure.workload} ({self.name})") if self.name else failure
 
-    def rows(self, found: Sequence[Row | Failure], size: str, seed: int) -> list[tuple[str, dict[str, Any]]]:
+    def rows(self, results: Sequence[Row | Failure], size: str, seed: int) -> list[tuple[str, dict[str, Any]]]:
         """The rows that have a result with the values of all axes, each with the label of its design."""
         axes = {"machine": self.machine, "size": size, "seed": seed, "compile": self.choice.as_dict()}
         return [
             (one.label, {**one.as_dict(), **axes, "technology": one.provenance.technology})
-            for one in found
+            for one in results
             if isinstance(one, Row)
         ]
 
 
 def variations(named: Sequence[str], machine: str, choice: CompileChoice) -> list[Variation]:
     """The comparison itself, then what is named.  Raises VariationError for anything else."""
-    found = [Variation("", machine, choice)]
+    requested = [Variation("", machine, choice)]
     for name in dict.fromkeys(named):
         if name == ORDER:
-            found.append(Variation(name, machine, dataclasses.replace(choice, schedule=not choice.schedule)))
+            requested.append(Variation(name, machine, dataclasses.replace(choice, schedule=not choice.schedule)))
         elif name == ADDRESS_BITS:
             (bits,) = (one for one in ALL_BITS if one != choice.address_bits)
-            found.append(Variation(name, machine, dataclasses.replace(choice, address_bits=bits)))
+            requested.append(Variation(name, machine, dataclasses.replace(choice, address_bits=bits)))
         elif name.startswith(MACHINE) and name != MACHINE:
             gpu.load(name.removeprefix(MACHINE))
-            found.append(Variation(name, name.removeprefix(MACHINE), choice))
+            requested.append(Variation(name, name.removeprefix(MACHINE), choice))
         else:
             raise VariationError(f"{name}: expected {ORDER}, {ADDRESS_BITS} or {MACHINE}NAME")
-    return found
+    return requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,15 @@ class Varied:
         return whole, [bad.on(name) for name in self.names for bad in refused]
 
 
-def against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
+def against(results: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
     """Rows normalized to the baseline on the same run; where that has failed, so has the row."""
-    by_run: Mapping[str, Row] = {one.workload: one for one in found if isinstance(one, Row) and one.design == baseline}
-    causes = {
-        one.workload: f": {one.message}" for one in found if isinstance(one, Failure) and one.design in (baseline, "")
+    by_run: Mapping[str, Row] = {
+        one.workload: one for one in results if isinstance(one, Row) and one.design == baseline
     }
-    for one in found:
+    causes = {
+        one.workload: f": {one.message}" for one in results if isinstance(one, Failure) and one.design in (baseline, "")
+    }
+    for one in results:
         if isinstance(one, Failure):
             yield one
         elif one.workload in by_run:

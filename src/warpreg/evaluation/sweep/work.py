@@ -120,17 +120,17 @@ def _finished(task: Task) -> dict[int, Found]:
             f" {warpreg.__version__} with other code on {platform.node()}"
         )
         return dict.fromkeys(task.cells, message)
-    found: dict[int, Found] = {}
+    results: dict[int, Found] = {}
     keys = Keys(task.unchecked)
     for number, key in task.keys.items():
         known = batch.kept(key)
         if known is not None:
-            found[number] = known
+            results[number] = known
         elif _key(task.cells[number], keys) != key:
-            found[number] = "a file that this cell depends on has changed since the batch began"
-    missing = {number: cell for number, cell in task.cells.items() if number not in found}
-    found |= _measured(missing, task, keys)
-    return found
+            results[number] = "a file that this cell depends on has changed since the batch began"
+    missing = {number: cell for number, cell in task.cells.items() if number not in results}
+    results |= _measured(missing, task, keys)
+    return results
 
 
 def _key(cell: Cell, keys: Keys) -> str | None:
@@ -141,7 +141,7 @@ def _key(cell: Cell, keys: Keys) -> str | None:
 
 
 def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Found]:
-    found: dict[int, Found] = {}
+    results: dict[int, Found] = {}
     record = _record(cells.values(), task.unchecked)
     for shared, group in groupby(cells.items(), lambda item: _shared(item[1])):
         numbers = [number for number, _ in group]
@@ -151,10 +151,10 @@ def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Fo
             counting = latest.counting(setting.machine, shared.how)
             named = [(number, cells[number]) for number in numbers]
             for number, result in _results(counting, named, setting, task):
-                found[number] = result
+                results[number] = result
         except BREAKS as error:
-            found |= {number: told(error) for number in numbers if number not in found}
-    return found
+            results |= {number: told(error) for number in numbers if number not in results}
+    return results
 
 
 def _results(
