@@ -125,12 +125,12 @@ class Panel:
 
     def _keyed(self, column: str) -> Keyed:
         """The values of a column by place, series and group."""
-        figure, found = self.figure, dict[tuple[str, str, str], list[float]]()
+        figure, values = self.figure, dict[tuple[str, str, str], list[float]]()
         columns = [figure.x.column, figure.series, figure.groups]
         texts = [self.rows[one].map(text) if one else [""] * len(self.rows) for one in columns]
         for place, series, group, value in zip(*texts, self.rows[column], strict=True):
-            found.setdefault((place, series, group), []).append(float(value))
-        return found
+            values.setdefault((place, series, group), []).append(float(value))
+        return values
 
 
 def panels_of(figure: Figure, frame: pd.DataFrame) -> list[Panel]:

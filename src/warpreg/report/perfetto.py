@@ -34,12 +34,12 @@ def write_perfetto(trace: TraceOfRun, spent: EventEnergy, file: Path) -> None:
     """Write all tracks.  Raises WarpregError without the ``trace`` extra."""
     with file.open("wb") as out:
         writer = _Writer(out)
-        found = instructions(trace)
+        issued = instructions(trace)
         _write_counters(writer, trace, spent)
-        _write_instructions(writer, trace, found)
+        _write_instructions(writer, trace, issued)
         for sm, slot, cause, begin, end in states(trace):
             writer.add_slice(writer.track(sm, "warps", f"warp {slot:02}"), cause, begin, end)
-        _write_banks(writer, trace, found)
+        _write_banks(writer, trace, issued)
         writer.flush()
 
 
@@ -164,24 +164,24 @@ def _write_counters(writer: _Writer, trace: TraceOfRun, spent: EventEnergy) -> N
             writer.add_value(track, cycle, value)
 
 
-def _write_instructions(writer: _Writer, trace: TraceOfRun, found: Sequence[Issued]) -> None:
+def _write_instructions(writer: _Writer, trace: TraceOfRun, issued: Sequence[Issued]) -> None:
     """Issue, collection and execution; a flow has the number of its producer and the place among its consumers."""
     flows: dict[int, list[int]] = defaultdict(list)
     number = 0
-    for made in found:
+    for made in issued:
         track = writer.track(made.sm, "schedulers", f"scheduler {made.scheduler}")
         event = writer.add_slice(track, made.opcode, made.issued, made.issued + 1, made.text, **_numbers(made))
         for producer in made.producers:
-            if found[producer].dispatched != NOT_SEEN:
+            if issued[producer].dispatched != NOT_SEEN:
                 number += 1
                 flows[producer].append(number)
                 event.terminating_flow_ids.append(number)
-    for made in sorted(found, key=lambda one: (one.entered, one.number)):
+    for made in sorted(issued, key=lambda one: (one.entered, one.number)):
         if made.entered != NOT_SEEN:
             end = made.dispatched if made.dispatched != NOT_SEEN else trace.end
             track = writer.track(made.sm, "collectors", f"collector {made.collector:02}")
             writer.add_slice(track, made.opcode, made.entered, end, made.text, **_numbers(made))
-    for made, lane in _lanes(found, trace.end):
+    for made, lane in _lanes(issued, trace.end):
         end = made.result if made.result != NOT_SEEN else made.done
         track = writer.track(made.sm, "pipes", f"{PIPES[made.pipe]} {lane:02}")
         end = end if end != NOT_SEEN else trace.end

@@ -41,28 +41,28 @@ class Cells:
     order of their colours.
     """
 
-    found: Explained
+    explanation: Explained
     most_of_lines: Mapping[str, float]
     most_of_instructions: Mapping[str, float]
     causes: Sequence[str]
     levels: Sequence[str]
 
     @staticmethod
-    def of(found: Explained) -> Cells:
+    def of(explanation: Explained) -> Cells:
         """The cells of a kernel."""
-        places = (place for note in found.notes.values() for place in note.places)
+        places = (place for note in explanation.notes.values() for place in note.places)
         return Cells(
-            found,
-            _most(found, [line.pcs for line in found.lines]),
-            _most(found, [(pc,) for pc in found.costs]),
-            list(found.stalls(found.costs)),
+            explanation,
+            _most(explanation, [line.pcs for line in explanation.lines]),
+            _most(explanation, [(pc,) for pc in explanation.costs]),
+            list(explanation.stalls(explanation.costs)),
             list(dict.fromkeys(level for place in places for level in _levels(place))),
         )
 
     def legends(self) -> Iterator[str]:
         """What signs and colours mean."""
         entries = [f'<p class="ranges">{escape(LEGEND)}</p>']
-        if any(cost.widths for cost in self.found.costs.values()):
+        if any(cost.widths for cost in self.explanation.costs.values()):
             entries.append(_legend("Significant bytes of written values", SIZES, "widths", "size"))
         if self.causes:
             entries.append(_legend("Cycles that warps wait before an instruction, by cause", self.causes, "waits"))
@@ -78,9 +78,9 @@ class Cells:
         """A cell of an instruction."""
         if part in ("energy", "widths", "waits"):
             return self._cost(part, (pc,), self.most_of_instructions)
-        note = self.found.notes.get(pc)
+        note = self.explanation.notes.get(pc)
         if part == "banks":
-            count = self.found.conflicts.get(pc, "")
+            count = self.explanation.conflicts.get(pc, "")
             return f'<td class="number banks">{f"<span class=badge>{count}</span>" if count else ""}</td>'
         if part == "places":
             return f'<td class="places">{" ".join(map(self._place, note.places)) if note else ""}</td>'
@@ -88,14 +88,14 @@ class Cells:
         return f'<td class="quiet notes">{escape(", ".join(filter(None, words)))}</td>'
 
     def _cost(self, part: str, pcs: Sequence[int], most: Mapping[str, float]) -> str:
-        found = self.found
-        known = [found.costs[pc] for pc in pcs if pc in found.costs]
+        explanation = self.explanation
+        known = [explanation.costs[pc] for pc in pcs if pc in explanation.costs]
         if part == "energy":
             energy = sum(cost.energy_pj for cost in known)
             share = energy / most["energy"] if most["energy"] else 0.0
             return f'<td class="number energy">{bar(share)}{energy / 1000:,.2f}</td>' if known else _empty(part)
         if part == "widths":
-            widths = found.widths(pcs)
+            widths = explanation.widths(pcs)
             mean = mean_width(widths)
             if mean is None:
                 return _empty(part)
@@ -105,7 +105,7 @@ class Cells:
             )
             bars = stack({size: count / written for size, count in enumerate(widths) if count}, "size")
             return f'<td class="number widths" title="{told}">{bars}{mean:.1f}</td>'
-        stalls = found.stalls(pcs)
+        stalls = explanation.stalls(pcs)
         waits = sum(stalls.values())
         told = ", ".join(f"{cause} {cycles:,}" for cause, cycles in stalls.items())
         bars = stack({self.causes.index(cause): cycles / most["waits"] for cause, cycles in stalls.items() if cycles})
@@ -124,9 +124,9 @@ def _levels(place: str) -> list[str]:
     return [after for word, after in itertools.pairwise(words) if word in ("from", "to", "and", "in")]
 
 
-def _most(found: Explained, groups: Sequence[Sequence[int]]) -> dict[str, float]:
-    energies = [sum(found.costs[pc].energy_pj for pc in pcs if pc in found.costs) for pcs in groups]
-    waits = [sum(found.stalls(pcs).values()) for pcs in groups]
+def _most(explanation: Explained, groups: Sequence[Sequence[int]]) -> dict[str, float]:
+    energies = [sum(explanation.costs[pc].energy_pj for pc in pcs if pc in explanation.costs) for pcs in groups]
+    waits = [sum(explanation.stalls(pcs).values()) for pcs in groups]
     return {"energy": max(energies, default=0.0), "waits": float(max(waits, default=0))}
 
 

@@ -86,50 +86,52 @@ def _facts(facts: Mapping[str, str]) -> str:
     return f"<dl>{told}</dl>" if told else ""
 
 
-def _kernel(place: int, found: Explained) -> Iterator[str]:
-    kernel, cells = found.listing.kernel, Cells.of(found)
+def _kernel(place: int, explanation: Explained) -> Iterator[str]:
+    kernel, cells = explanation.listing.kernel, Cells.of(explanation)
     facts = {
         "Instructions": f"{kernel.instruction_count:,}",
         "Registers": str(kernel.register_count),
-        "Live at most": str(found.listing.pressure),
+        "Live at most": str(explanation.listing.pressure),
     }
-    if found.conflicts:
-        facts["Bank conflicts"] = f"{sum(found.conflicts.values()):,} in {len(found.conflicts)} instructions"
-    if found.costs:
-        facts["Executed"] = f"{sum(cost.executed for cost in found.costs.values()):,} warp-instructions"
-        facts["Register energy"] = f"{sum(cost.energy_pj for cost in found.costs.values()) / 1000:,.1f} nJ"
-    if found.is_timed:
-        facts["Waits"] = f"{sum(found.stalls(found.costs).values()):,} cycles of warps"
-    parts, name = _parts(found), escape(kernel.name)
+    if explanation.conflicts:
+        facts["Bank conflicts"] = (
+            f"{sum(explanation.conflicts.values()):,} in {len(explanation.conflicts)} instructions"
+        )
+    if explanation.costs:
+        facts["Executed"] = f"{sum(cost.executed for cost in explanation.costs.values()):,} warp-instructions"
+        facts["Register energy"] = f"{sum(cost.energy_pj for cost in explanation.costs.values()) / 1000:,.1f} nJ"
+    if explanation.is_timed:
+        facts["Waits"] = f"{sum(explanation.stalls(explanation.costs).values()):,} cycles of warps"
+    parts, name = _parts(explanation), escape(kernel.name)
     yield f'<section aria-labelledby="kernel-{place}">'
     yield f'<h2 id="kernel-{place}">{name}</h2>{_facts(facts)}'
     yield from cells.legends()
     yield f'<div class="sides"><div class="side" role="region" aria-label="Source of {name}"><table>'
     yield f'<caption class="spoken">Source lines of {name}; the arrow keys move between lines</caption>'
-    yield from _source(found, cells, parts)
+    yield from _source(explanation, cells, parts)
     yield f'</table></div><div class="side" role="region" aria-label="Listing of {name}"><table>'
     yield f'<caption class="spoken">Instructions of {name}; the arrow keys move between them</caption>'
-    yield from _listing(found, cells, parts)
+    yield from _listing(explanation, cells, parts)
     yield "</table></div></div></section>"
 
 
-def _source(found: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
+def _source(explanation: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
     costs = [part for part in HEADS if part in parts]
     heads = "".join(head(HEADS[part], f"number {part}") for part in costs)
     yield f"<thead><tr>{head('line', 'number')}{head('source')}{heads}{head('live', 'number less')}</tr></thead>"
     width = len(costs) + 3
-    for file in dict.fromkeys(line.file for line in found.lines):
+    for file in dict.fromkeys(line.file for line in explanation.lines):
         yield "<tbody>"
         if file:
             yield f'<tr><th class="file" scope="rowgroup" colspan="{width}">{escape(file)}</th></tr>'
-        by_number = {line.number: line for line in found.lines if line.file == file}
-        for number in excerpt(list(by_number), len(found.texts.get(file, ()))):
+        by_number = {line.number: line for line in explanation.lines if line.file == file}
+        for number in excerpt(list(by_number), len(explanation.texts.get(file, ()))):
             if number is None:
                 yield f'<tr class="quiet gap"><td colspan="{width}">⋯</td></tr>'
             elif number in by_number:
-                yield _source_row(by_number[number], found, cells, costs)
+                yield _source_row(by_number[number], explanation, cells, costs)
             else:
-                code = _code(found.texts[file][number - 1], width - 1)
+                code = _code(explanation.texts[file][number - 1], width - 1)
                 yield f'<tr class="quiet"><th class="number" scope="row">{number}</th>{code}</tr>'
         yield "</tbody>"
 
@@ -150,12 +152,12 @@ def excerpt(numbers: Sequence[int], length: int) -> Iterator[int | None]:
             before = number + 1
 
 
-def _source_row(line: SourceLine, found: Explained, cells: Cells, costs: Sequence[str]) -> str:
+def _source_row(line: SourceLine, explanation: Explained, cells: Cells, costs: Sequence[str]) -> str:
     spent = "".join(cells.cost(part, line.pcs) for part in costs)
     return (
         f'<tr data-line="{escape(_key(line.file, line.number))}">'
         f'<th class="number" scope="row">{line.number or ""}</th>'
-        f'{_code(line.text)}{spent}<td class="number less">{found.pressure(line)}</td></tr>'
+        f'{_code(line.text)}{spent}<td class="number less">{explanation.pressure(line)}</td></tr>'
     )
 
 
@@ -166,8 +168,8 @@ def _code(text: str, columns: int = 1) -> str:
     return f'<td class="code" colspan="{columns}" style="--in: {indentation}">{escape(line.strip())}</td>'
 
 
-def _listing(found: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
-    tens, units = (escape(text) for text in found.listing.header())
+def _listing(explanation: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
+    tens, units = (escape(text) for text in explanation.listing.header())
     heads = {
         "ranges": head(f"{tens}\n{units}", "ranges", label="live ranges by register"),
         **{part: head(text, f"number {part}") for part, text in HEADS.items()},
@@ -179,7 +181,7 @@ def _listing(found: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[s
     texts = "".join(heads[part] for part in after)
     yield f"<thead><tr>{head('pc', 'number')}{heads['ranges']}{head('instruction')}{texts}{head('live', 'number')}</tr>"
     yield "</thead>"
-    for block in found.listing.blocks:
+    for block in explanation.listing.blocks:
         title = escape(block.title)
         yield f'<tbody><tr><th class="file" scope="rowgroup" colspan="{len(after) + 4}">{title}</th></tr>'
         for line in block.lines:

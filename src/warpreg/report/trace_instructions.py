@@ -54,7 +54,7 @@ class Issued:
 def instructions(trace: TraceOfRun) -> list[Issued]:
     """The instructions that issued in the window, by cycle, then by SM, then in the order of issue."""
     codes = [_Code(launch.kernel) for launch in trace.launches]
-    found: list[Issued] = []
+    issued: list[Issued] = []
     under_way: dict[tuple[int, int, int], Issued] = {}
     last_writers: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
     kinds = (Kind.ISSUE, Kind.ENTER, Kind.DISPATCH, Kind.RESULT, Kind.DONE)
@@ -64,15 +64,15 @@ def instructions(trace: TraceOfRun) -> list[Issued]:
             code = codes[launch]
             writers = last_writers[launch, sm, slot, value]
             place = launch, sm, slot, value, sequence, unit, pc
-            made = Issued(len(found), *place, code.texts[pc], code.opcodes[pc], code.controls[pc], cycle)
+            made = Issued(len(issued), *place, code.texts[pc], code.opcodes[pc], code.controls[pc], cycle)
             made.producers = sorted({writers[cell] for cell in code.used[pc] if cell in writers})
             writers.update(dict.fromkeys(code.defined[pc], made.number))
             under_way[key] = made
-            found.append(made)
+            issued.append(made)
         elif key in under_way:
             _note(under_way[key], kind, cycle, unit)
-    _add_waits(trace, found)
-    return found
+    _add_waits(trace, issued)
+    return issued
 
 
 def _rows(trace: TraceOfRun, kinds: Sequence[Kind]) -> Iterator[tuple[int, ...]]:

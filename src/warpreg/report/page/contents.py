@@ -69,15 +69,15 @@ def contents(
             **{name: value for name, value in row.items() if name not in ELSEWHERE},
             **_timing(row.get("timing")),
         }
-    labelled, found = described(designs.entries), list(results.values())
+    labelled, result_rows = described(designs.entries), list(results.values())
     return {
         "title": title,
         "codes": codes.entries,
         "designs": labelled,
         "runs": runs.entries,
         "residencies": residencies.entries,
-        "results": found,
-        "rankings": rankings(labelled, runs.entries, found),
+        "results": result_rows,
+        "rankings": rankings(labelled, runs.entries, result_rows),
         "missing": list(missing),
         "papers": list(papers),
     }
