@@ -115,16 +115,16 @@ class Tolerance:
     absolute: float = 0.0
     fraction: float = 0.0
 
-    def failures(self, found: Array, expected: Array) -> Array:
-        """Flat indices of the elements of ``found`` that are too far from ``expected`` (same shape)."""
+    def failures(self, output: Array, expected: Array) -> Array:
+        """Flat indices of the elements of ``output`` that are too far from ``expected`` (same shape)."""
         if self.relative == 0.0 and self.absolute == 0.0:
-            failed = found != expected
+            failed = output != expected
         else:
             with np.errstate(invalid="ignore"):  # inf - inf
-                distance = np.abs(found.astype(np.float64) - expected)
-            failed = ~((found == expected) | (distance <= self.absolute + self.relative * np.abs(expected)))
-        if np.issubdtype(found.dtype, np.inexact):
-            failed &= ~(np.isnan(found) & np.isnan(expected))
+                distance = np.abs(output.astype(np.float64) - expected)
+            failed = ~((output == expected) | (distance <= self.absolute + self.relative * np.abs(expected)))
+        if np.issubdtype(output.dtype, np.inexact):
+            failed &= ~(np.isnan(output) & np.isnan(expected))
         return np.flatnonzero(failed)
 
     def __str__(self) -> str:
@@ -249,19 +249,19 @@ class Problem:
                 raise CheckError(f"{self}: output '{name}' is missing; there are: {', '.join(sorted(outputs))}")
             self._check_output(name, outputs[name], expected)
 
-    def _check_output(self, name: str, found: Array, expected: Array) -> None:
-        if (found.shape, found.dtype) != (expected.shape, expected.dtype):
+    def _check_output(self, name: str, output: Array, expected: Array) -> None:
+        if (output.shape, output.dtype) != (expected.shape, expected.dtype):
             raise CheckError(
-                f"{self}: output '{name}' is {found.dtype}{list(found.shape)},"
+                f"{self}: output '{name}' is {output.dtype}{list(output.shape)},"
                 f" expected {expected.dtype}{list(expected.shape)}"
             )
         tolerance = self.workload.tolerance_of(name)
-        failures = tolerance.failures(found, expected)
+        failures = tolerance.failures(output, expected)
         if failures.size <= tolerance.fraction * expected.size:
             return
         index = tuple(int(i) for i in np.unravel_index(failures[0], expected.shape))
         raise CheckError(
-            f"{self}: output '{name}'{list(index)} is {found[index]}, expected {expected[index]}"
+            f"{self}: output '{name}'{list(index)} is {output[index]}, expected {expected[index]}"
             f" (tolerance: {tolerance}); {failures.size} of {expected.size} elements differ"
         )
 

@@ -40,13 +40,13 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     image = device.upload(inputs["image"])
     grid = blocks(width, BLOCK[0]), blocks(height, BLOCK[1])
     numbers = (*SHIFT, SCALE, *centre(size))
-    found = {}
+    outputs = {}
     for name, kernel, filter_ in VIEWS:
         texture = device.texture(image, filter="linear" if filter_ == "linear" else "point", read="normalized")
         view = device.zeros((height, width, 4), np.uint8)
         device.launch(kernel, grid, BLOCK, texture, view, width, height, *numbers)
-        found[name] = view.download()
-    return found
+        outputs[name] = view.download()
+    return outputs
 
 
 def centre(size: Size) -> tuple[float, float]:

@@ -52,26 +52,26 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     device.assign("quanta", quanta())
     image = device.upload(inputs["image"])
     coefficients, restored = (device.zeros((height, width), np.float32) for _ in range(2))
-    found = {}
+    outputs = {}
 
     device.launch("forward_matrix", grid, BLOCK, coefficients, width, device.texture(image))
-    found["matrix_coefficients"] = coefficients.download()
+    outputs["matrix_coefficients"] = coefficients.download()
     device.launch("quantize_float", grid, BLOCK, coefficients, width)
     device.launch("inverse_matrix", grid, BLOCK, restored, width, device.texture(coefficients))
-    found["matrix_image"] = restored.download()
+    outputs["matrix_image"] = restored.download()
 
     device.launch("forward_fast", fast_grid, FAST_BLOCK, coefficients, image, width)
-    found["fast_coefficients"] = coefficients.download()
+    outputs["fast_coefficients"] = coefficients.download()
     device.launch("quantize_float", grid, BLOCK, coefficients, width)
     device.launch("inverse_fast", fast_grid, FAST_BLOCK, restored, coefficients, width)
-    found["fast_image"] = restored.download()
+    outputs["fast_image"] = restored.download()
 
     data = device.upload(inputs["short_image"])
     device.launch("forward_short", short_grid, SHORT_BLOCK, data, width)
     device.launch("quantize_short", grid, BLOCK, data, width)
-    found["short_coefficients"] = data.download()
+    outputs["short_coefficients"] = data.download()
     device.launch("inverse_short", short_grid, SHORT_BLOCK, data, width)
-    return found | {"short_image": data.download()}
+    return outputs | {"short_image": data.download()}
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
@@ -81,13 +81,13 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     ratio = coefficients / steps
     quantized = np.sign(ratio) * np.floor(np.abs(ratio) + 0.5) * steps
     image = matrix.T @ quantized @ matrix
-    found = {f"{way}_coefficients": _in_rows(coefficients).astype(np.float32) for way in ("matrix", "fast")}
-    found |= {f"{way}_image": _in_rows(image).astype(np.float32) for way in ("matrix", "fast")}
+    outputs = {f"{way}_coefficients": _in_rows(coefficients).astype(np.float32) for way in ("matrix", "fast")}
+    outputs |= {f"{way}_image": _in_rows(image).astype(np.float32) for way in ("matrix", "fast")}
 
     short = both_ways(_in_blocks(inputs["short_image"].astype(np.int64)), forward_eight)
     short = np.sign(short) * ((np.abs(short) + steps // 2) // steps) * steps
-    found["short_coefficients"] = _in_rows(short).astype(np.int16)
-    return found | {"short_image": _in_rows(both_ways(short, inverse_eight)).astype(np.int16)}
+    outputs["short_coefficients"] = _in_rows(short).astype(np.int16)
+    return outputs | {"short_image": _in_rows(both_ways(short, inverse_eight)).astype(np.int16)}
 
 
 def _in_blocks(image: Array) -> Array:

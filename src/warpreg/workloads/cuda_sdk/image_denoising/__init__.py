@@ -37,7 +37,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     width, height = size["width"], size["height"]
     image = device.texture(inputs["image"], read="normalized")
     grid = blocks(width, SIDE), blocks(height, SIDE)
-    found = {}
+    outputs = {}
     for name, numbers in (
         ("copy", ()),
         ("knn", (KNN_SHARPNESS, KNN_MIXTURE)),
@@ -49,15 +49,15 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     ):
         out = device.zeros((height, width, 4), np.uint8)
         device.launch(name, grid, BLOCK, image, out, width, height, *numbers)
-        found[name] = out.download()
-    return found
+        outputs[name] = out.download()
+    return outputs
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """One neighbour of all pixels at a time, in float64."""
     image = inputs["image"][..., :3] / 255
-    found = {"copy": inputs["image"].copy()}
-    found["copy"][..., 3] = 0
+    outputs = {"copy": inputs["image"].copy()}
+    outputs["copy"][..., 3] = 0
     for name, weights, thresholds, mixture in (
         ("knn", knn_weights(image), KNN_THRESHOLDS, KNN_MIXTURE),
         ("nlm", nlm_weights(image), NLM_THRESHOLDS, NLM_MIXTURE),
@@ -66,9 +66,9 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
         mean, share = _weigh(image, weights, thresholds[0])
         is_smooth = share > thresholds[1]
         part = np.where(is_smooth, mixture, 1 - mixture)[..., None]
-        found[name] = _levels(mean + (image - mean) * part)
-        found[f"{name}_regions"] = _levels(np.stack([is_smooth, np.zeros_like(is_smooth), ~is_smooth], axis=-1))
-    return found
+        outputs[name] = _levels(mean + (image - mean) * part)
+        outputs[f"{name}_regions"] = _levels(np.stack([is_smooth, np.zeros_like(is_smooth), ~is_smooth], axis=-1))
+    return outputs
 
 
 def _levels(colours: Array) -> Array:

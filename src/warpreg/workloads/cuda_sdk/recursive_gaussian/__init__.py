@@ -59,7 +59,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     width, height = size["width"], size["height"]
     image = device.upload(inputs["image"])
     halfway, turned = (device.zeros((width, height, 4), np.uint8) for _ in range(2))
-    found = {}
+    outputs = {}
     for name, kernel, numbers in (
         ("smooth", "smooth", astuple(coefficients(SIGMA))),
         ("first_order", "smooth_first_order", (first_order(SIGMA),)),
@@ -69,8 +69,8 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         _transpose(device, turned, filtered, width, height)
         device.launch(kernel, blocks(height, THREADS), THREADS, turned, halfway, height, width, *numbers)
         _transpose(device, result, halfway, height, width)
-        found[name] = result.download()
-    return found | {"mean": _means(found)}
+        outputs[name] = result.download()
+    return outputs | {"mean": _means(outputs)}
 
 
 def _means(images: Arrays) -> Array:

@@ -28,17 +28,17 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """``texture`` and ``shared``, the two filters' results, and a brighter ``copy``; all uint8[height, width]."""
     width, height = size["width"], size["height"]
     image = device.texture(inputs["image"])
-    found = {}
+    outputs = {}
     for name, kernel, scale in (("copy", "copy_image", BRIGHTER), ("texture", "sobel_texture", SCALE)):
         out = device.zeros((height, width), np.uint8)
         device.launch(kernel, height, ROW_THREADS, out, width, width, scale, image)
-        found[name] = out.download()
+        outputs[name] = out.download()
     out = device.zeros((height, width), np.uint8)
     grid = blocks(width, 4 * TILE_WIDTH), blocks(height, BLOCK[1])
     numbers = width, TILE_WIDTH, SHARED_PITCH, width, height, SCALE
     shared_bytes = SHARED_PITCH * (BLOCK[1] + 2)
     device.launch("sobel_shared", grid, BLOCK, out, *numbers, image, shared_bytes=shared_bytes)
-    return found | {"shared": out.download()}
+    return outputs | {"shared": out.download()}
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:

@@ -31,7 +31,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """Both networks on the same input, the bitonic one also on it as arrays of 1024; all uint32 of its shape."""
     shape = inputs["keys"].shape
     total = size["arrays"] * size["length"]
-    found: dict[str, Array] = {}
+    outputs: dict[str, Array] = {}
     for name, sort, length in (
         ("short", _bitonic, SHARED_SIZE),
         ("bitonic", _bitonic, size["length"]),
@@ -40,8 +40,8 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         given = (device.upload(inputs["keys"]), device.upload(inputs["values"]))
         target = (device.zeros(shape, np.uint32), device.zeros(shape, np.uint32))
         sort(device, target, given, total, length)
-        found |= {f"{name}_keys": target[0].download(), f"{name}_values": target[1].download()}
-    return found
+        outputs |= {f"{name}_keys": target[0].download(), f"{name}_values": target[1].download()}
+    return outputs
 
 
 def _bitonic(device: Device, target: Pair, given: Pair, total: int, length: int) -> None:

@@ -53,7 +53,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     image = device.upload(inputs["image"])
     device.launch("convert_colour", grid, (32, 8), image, *extents[0], *planes.values(), *extents[1])
     device.assign("order", zigzag())
-    found = {}
+    outputs = {}
     for name, plane in planes.items():
         device.assign("divisors", divisors(name != "luma"))
         cols = shapes[name][1] // SIDE
@@ -61,9 +61,9 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         levels = device.zeros((count, PIXELS), np.int16)
         groups = blocks(count, BLOCKS_A_GROUP)
         device.launch("transform_blocks", groups, (SIDE, BLOCKS_A_GROUP), plane, levels, cols, count)
-        found[f"{name}_levels"] = levels.download()
-        found[f"{name}_words"] = _entropy_stage(device, levels, count)
-    return found
+        outputs[f"{name}_levels"] = levels.download()
+        outputs[f"{name}_words"] = _entropy_stage(device, levels, count)
+    return outputs
 
 
 def _entropy_stage(device: Device, levels: Buffer, count: int) -> Array:
@@ -87,12 +87,12 @@ def both_codes(counts: Array) -> Array:
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """All blocks at once in integers; the words come from the sorted list of all symbols."""
-    found = {}
+    outputs = {}
     for name, plane in zip(PLANES, colour_planes(inputs["image"]), strict=True):
         levels = quantised(plane, divisors(name != "luma"))
-        found[f"{name}_levels"] = levels.astype(np.int16)
-        found[f"{name}_words"] = scan_words(levels)
-    return found
+        outputs[f"{name}_levels"] = levels.astype(np.int16)
+        outputs[f"{name}_words"] = scan_words(levels)
+    return outputs
 
 
 def colour_planes(image: Array) -> tuple[Array, Array, Array]:

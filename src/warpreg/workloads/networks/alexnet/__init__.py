@@ -97,10 +97,10 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch a layer, group or quarter of a map, in order; the outputs of the layers with weights."""
     shape = shape_of(size)
     first, side_2, side_3, _ = shape.sides
-    found: dict[str, Buffer] = {}
+    buffers: dict[str, Buffer] = {}
 
     def start(name: str) -> tuple[Buffer, Buffer]:
-        found[name] = device.upload(inputs[f"{name}_before"])
+        buffers[name] = device.upload(inputs[f"{name}_before"])
         return device.upload(inputs[f"{name}_bias"]), device.upload(inputs[name])
 
     def normalised(x: Buffer, maps: int, side: int) -> Buffer:
@@ -122,27 +122,27 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         for group in range(layer.groups):
             places = group * maps, group * grid, group * channels
             numbers = *places, channels, side, layer.kernel, layer.padding
-            device.launch("convolution", grid, (side, side), bias, x, weights, found[layer.name], *numbers)
-        return found[layer.name]
+            device.launch("convolution", grid, (side, side), bias, x, weights, buffers[layer.name], *numbers)
+        return buffers[layer.name]
 
     bias, weights = start("conv1")
     image = device.upload(inputs["image"])
     for row, col, block in _parts(first):
         numbers = shape.image, first, STRIDE_1, row, col
         grid = shape.computed(shape.maps_1)
-        device.launch("first_layer", grid, block, bias, image, weights, found["conv1"], *numbers)
+        device.launch("first_layer", grid, block, bias, image, weights, buffers["conv1"], *numbers)
     conv2, conv3, conv4, conv5 = shape.convolutions
-    x = pooled(normalised(found["conv1"], shape.maps_1, first), shape.maps_1, first)
+    x = pooled(normalised(buffers["conv1"], shape.maps_1, first), shape.maps_1, first)
     x = pooled(normalised(convolved(conv2, x, side_2), conv2.maps, side_2), conv2.maps, side_2)
     x = convolved(conv5, convolved(conv4, convolved(conv3, x, side_3), side_3), side_3)
     x = pooled(x, conv5.maps, side_3)
     for name, count, outputs in _dense_layers(shape):
         bias, weights = start(name)
         device.launch(
-            "fully_connected", shape.computed(outputs), 1, bias, x, weights, found[name], count, name != "fc8"
+            "fully_connected", shape.computed(outputs), 1, bias, x, weights, buffers[name], count, name != "fc8"
         )
-        x = found[name]
-    return {name: buffer.download() for name, buffer in found.items()}
+        x = buffers[name]
+    return {name: buffer.download() for name, buffer in buffers.items()}
 
 
 def _parts(side: int) -> list[tuple[int, int, tuple[int, int]]]:
@@ -154,14 +154,14 @@ def _parts(side: int) -> list[tuple[int, int, tuple[int, int]]]:
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """The same layers in float64; maps that are not computed hold what they held before."""
     shape = shape_of(size)
-    found: dict[str, Array] = {}
+    outputs: dict[str, Array] = {}
 
     def kept(name: str, groups: list[Array]) -> Array:
         result = inputs[f"{name}_before"].astype(np.float64)
         maps = len(result) // len(groups)
         for number, group in enumerate(groups):
             result[number * maps : number * maps + len(group)] = group
-        found[name] = result
+        outputs[name] = result
         return result
 
     def convolved(layer: Convolution, x: Array) -> Array:
@@ -180,7 +180,7 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     for name, _, _ in _dense_layers(shape):
         sums = layers.dense(x[None], inputs[name], inputs[f"{name}_bias"])[0]
         x = kept(name, [sums if name == "fc8" else layers.rectify(sums)])
-    return {name: array.astype(np.float32) for name, array in found.items()}
+    return {name: array.astype(np.float32) for name, array in outputs.items()}
 
 
 def local_response(x: Array) -> Array:

@@ -31,13 +31,13 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """Nine launches, one a layer, a block an image; every layer's output."""
     images, side, maps = size["images"], size["side"], size["maps"]
     threads = side, side
-    found: dict[str, Buffer] = {}
+    buffers: dict[str, Buffer] = {}
 
     def launch(name: str, kernel: str, shape: tuple[int, ...], block: int | tuple[int, int], *args: object) -> Buffer:
-        found[name] = device.zeros((images, *shape), np.float64)
+        buffers[name] = device.zeros((images, *shape), np.float64)
         weights = [device.upload(inputs[name])] if name in inputs else []
-        device.launch(kernel, images, block, args[0], *weights, found[name], *args[1:])
-        return found[name]
+        device.launch(kernel, images, block, args[0], *weights, buffers[name], *args[1:])
+        return buffers[name]
 
     half, quarter, eighth = side // 2, side // 4, side // 8
     x = launch("conv1", "first_layer", (maps, side, side), threads, device.upload(inputs["images"]), maps, side)
@@ -49,21 +49,21 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     x = launch("hidden", "fully_connected", (size["hidden"],), size["hidden"], x, 2 * maps * eighth**2, size["hidden"])
     x = launch("classes", "fully_connected", (CLASSES,), CLASSES, x, size["hidden"], CLASSES)
     launch("probabilities", "softmax", (CLASSES,), CLASSES, x, CLASSES)
-    return {name: buffer.download() for name, buffer in found.items()}
+    return {name: buffer.download() for name, buffer in buffers.items()}
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """The same layers by products of matrices."""
-    found = {"conv1": layers.convolve(inputs["images"], inputs["conv1"], padding=REACH)}
-    found["pool1"] = layers.rectify(layers.max_pool(_beyond_edge(found["conv1"], -np.inf), 3, 2))
-    found["conv2"] = layers.rectify(layers.convolve(found["pool1"], inputs["conv2"], padding=REACH))
-    found["pool2"] = mean_of_neighbours(found["conv2"])
-    found["conv3"] = layers.rectify(layers.convolve(found["pool2"], inputs["conv3"], padding=REACH))
-    found["pool3"] = mean_of_neighbours(found["conv3"])
-    found["hidden"] = layers.dense(found["pool3"], inputs["hidden"], np.zeros(1))
-    found["classes"] = layers.dense(found["hidden"], inputs["classes"], np.zeros(1))
-    found["probabilities"] = layers.softmax(found["classes"])
-    return {name: np.ascontiguousarray(array) for name, array in found.items()}
+    outputs = {"conv1": layers.convolve(inputs["images"], inputs["conv1"], padding=REACH)}
+    outputs["pool1"] = layers.rectify(layers.max_pool(_beyond_edge(outputs["conv1"], -np.inf), 3, 2))
+    outputs["conv2"] = layers.rectify(layers.convolve(outputs["pool1"], inputs["conv2"], padding=REACH))
+    outputs["pool2"] = mean_of_neighbours(outputs["conv2"])
+    outputs["conv3"] = layers.rectify(layers.convolve(outputs["pool2"], inputs["conv3"], padding=REACH))
+    outputs["pool3"] = mean_of_neighbours(outputs["conv3"])
+    outputs["hidden"] = layers.dense(outputs["pool3"], inputs["hidden"], np.zeros(1))
+    outputs["classes"] = layers.dense(outputs["hidden"], inputs["classes"], np.zeros(1))
+    outputs["probabilities"] = layers.softmax(outputs["classes"])
+    return {name: np.ascontiguousarray(array) for name, array in outputs.items()}
 
 
 def _beyond_edge(x: Array, value: float) -> Array:

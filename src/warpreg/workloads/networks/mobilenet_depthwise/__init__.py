@@ -26,7 +26,7 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch a layer; each layer's output."""
-    found = {}
+    outputs = {}
     for layer in table(size):
         names = layer.name, f"{layer.name}_weights", f"{layer.name}_norms"
         out = layer.out_side
@@ -37,8 +37,8 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         arrays = [device.upload(inputs[name]) for name in names]
         numbers = layer.channels, layer.side, out, layer.stride, parts
         device.launch("depthwise", grid, (block, block), *arrays, y, *numbers)
-        found[layer.name] = y.download()
-    return found
+        outputs[layer.name] = y.download()
+    return outputs
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:

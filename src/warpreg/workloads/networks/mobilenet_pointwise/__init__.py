@@ -32,7 +32,7 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch a layer; each layer's computed maps."""
-    found = {}
+    outputs = {}
     for layer in table(size):
         names = layer.name, f"{layer.name}_weights", f"{layer.name}_norms"
         side, maps = layer.out_side, computed(size, layer)
@@ -42,18 +42,18 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         arrays = [device.upload(inputs[name]) for name in names]
         grid = maps, parts * parts
         device.launch("pointwise", grid, (block, block), *arrays, y, layer.channels, maps, side, parts)
-        found[layer.name] = y.download()
-    return found
+        outputs[layer.name] = y.download()
+    return outputs
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """Each layer in float64."""
-    found = {}
+    outputs = {}
     for layer in table(size):
         weights = inputs[f"{layer.name}_weights"].astype(np.float64)
         sums = np.tensordot(weights, inputs[layer.name].astype(np.float64), axes=1)
-        found[layer.name] = normalise(sums[None], inputs[f"{layer.name}_norms"])[0].astype(np.float32)
-    return found
+        outputs[layer.name] = normalise(sums[None], inputs[f"{layer.name}_norms"])[0].astype(np.float32)
+    return outputs
 
 
 WORKLOAD = Workload(

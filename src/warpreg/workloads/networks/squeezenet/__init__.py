@@ -51,7 +51,7 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch a layer; the joined maps of the fire modules, the first and the last maps, and the classes' scores."""
     table = {name: rest for name, *rest in layer_table(size)}
-    found: dict[str, Buffer] = {}
+    buffers: dict[str, Buffer] = {}
 
     def weights(name: str) -> tuple[Buffer, int]:
         return device.upload(inputs[name]), computed(size, table[name][1])
@@ -73,12 +73,12 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         channels, first, _, side = table[f"{name}_expand3"]
         filters, maps = weights(f"{name}_expand3")
         device.launch("expand_3x3", side, side, squeezed, filters, joined, channels, maps, first, side)
-        found[name] = joined
+        buffers[name] = joined
         return joined
 
     _, maps, _, side = table["conv1"]
     filters, count = weights("conv1")
-    found["conv1"] = x = device.upload(inputs["conv1_before"])
+    buffers["conv1"] = x = device.upload(inputs["conv1_before"])
     device.launch("first_layer", side, side, device.upload(inputs["image"]), filters, x, count, size["image"], side)
     x = pooled(x, maps, side)
     for number in FIRES:
@@ -87,12 +87,12 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
             _, maps, _, side = table[f"fire{number}_expand3"]
             x = pooled(x, 2 * maps, side)
     _, classes, _, side = table["conv10"]
-    found["conv10"] = device.upload(inputs["conv10_before"])
-    pointwise("conv10", x, found["conv10"])
-    found["scores"] = device.zeros(classes, np.float64)
+    buffers["conv10"] = device.upload(inputs["conv10_before"])
+    pointwise("conv10", x, buffers["conv10"])
+    buffers["scores"] = device.zeros(classes, np.float64)
     grid = blocks(classes, CLASSES_PER_BLOCK)
-    device.launch("global_average", grid, CLASSES_PER_BLOCK, found["conv10"], found["scores"], classes, side)
-    return {name: buffer.download() for name, buffer in found.items()}
+    device.launch("global_average", grid, CLASSES_PER_BLOCK, buffers["conv10"], buffers["scores"], classes, side)
+    return {name: buffer.download() for name, buffer in buffers.items()}
 
 
 def _joined(fire: str, inputs: Arrays) -> Array:
@@ -102,7 +102,7 @@ def _joined(fire: str, inputs: Arrays) -> Array:
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """The same layers by products of matrices."""
-    found: dict[str, Array] = {}
+    outputs: dict[str, Array] = {}
 
     def convolved(name: str, x: Array, stride: int = 1, padding: int = 0) -> Array:
         result = inputs[f"{name}_before"].copy()
@@ -113,18 +113,18 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
         result: Array = layers.max_pool(x[None], 3, 2)[0]
         return result
 
-    found["conv1"] = convolved("conv1", inputs["image"], 2)
-    x = pooled(found["conv1"])
+    outputs["conv1"] = convolved("conv1", inputs["image"], 2)
+    x = pooled(outputs["conv1"])
     for number in FIRES:
         fire = f"fire{number}"
         squeezed = convolved(f"{fire}_squeeze", x)
         parts = convolved(f"{fire}_expand1", squeezed), convolved(f"{fire}_expand3", squeezed, padding=1)
-        found[fire] = x = np.concatenate(parts)
+        outputs[fire] = x = np.concatenate(parts)
         if number in POOLED_AFTER:
             x = pooled(x)
-    found["conv10"] = convolved("conv10", x)
-    found["scores"] = found["conv10"].mean(axis=(1, 2))
-    return found
+    outputs["conv10"] = convolved("conv10", x)
+    outputs["scores"] = outputs["conv10"].mean(axis=(1, 2))
+    return outputs
 
 
 WORKLOAD = Workload(

@@ -23,9 +23,9 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     samples, voxels = size["samples"], size["voxels"]
     phi, magnitude = device.upload(inputs["phi"]), device.zeros(samples, np.float32)
     device.launch("magnitudes", blocks(samples, MAGNITUDE_BLOCK), MAGNITUDE_BLOCK, phi, magnitude, samples)
-    found = magnitude.download()
+    magnitudes = magnitude.download()
     table = np.zeros((blocks(samples, 2), 2, 4), np.float32)
-    table.reshape(-1, 4)[:samples] = np.column_stack([inputs["k"], found])
+    table.reshape(-1, 4)[:samples] = np.column_stack([inputs["k"], magnitudes])
 
     places = [device.upload(inputs["places"][:, axis].copy()) for axis in range(3)]
     q_real, q_imaginary = (device.zeros(voxels, np.float32) for _ in range(2))
@@ -33,7 +33,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         pairs = table[first : first + PAIRS_A_LAUNCH]
         device.assign("samples", pairs)
         device.launch("compute_q", voxels // BLOCK, BLOCK, len(pairs), *places, q_real, q_imaginary)
-    return {"magnitude": found, "q": np.stack([q_real.download(), q_imaginary.download()])}
+    return {"magnitude": magnitudes, "q": np.stack([q_real.download(), q_imaginary.download()])}
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:

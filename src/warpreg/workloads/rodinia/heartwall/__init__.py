@@ -171,12 +171,12 @@ def _under_the_mask(size: Size, track: Array, masked: Array) -> Array:
     row, col = size["search"] + size["reach"] + track[:, :, -2] - base
     around = np.arange(-MASK_BEFORE, MASK_BEHIND + 1)
     square = masked.reshape(-1, side, side)
-    found: Array = square[
+    coefficients: Array = square[
         np.arange(len(square))[:, None, None],
         col[:, None, None] + around[:, None],
         row[:, None, None] + around,
     ]
-    return found
+    return coefficients
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:

@@ -52,15 +52,15 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     queries = device.upload(framed)
     starts, lengths = np.arange(reads, dtype=np.int32) * (length + 2), np.full(reads, length, np.int32)
     query_starts, query_lengths = device.upload(starts), device.upload(lengths)
-    found = device.zeros((reads, length - shortest + 1, 2), np.int32)
+    places = device.zeros((reads, length - shortest + 1, 2), np.int32)
     device.launch(
         "find_matches",
         blocks(reads, THREADS),
         THREADS,
-        *(found, queries, device.upload(LETTERS[codes]), query_starts, query_lengths, nodes, children),
+        *(places, queries, device.upload(LETTERS[codes]), query_starts, query_lengths, nodes, children),
         *(reads, shortest),
     )
-    node, along = np.moveaxis(found.download(), -1, 0)
+    node, along = np.moveaxis(places.download(), -1, 0)
     matches, slots = _matches(tree, node, along, shortest)
     alignments = device.zeros((max(1, slots), 2), np.int32)
     device.launch(
