@@ -19,8 +19,8 @@ from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs import comparison, traces
 from warpreg.evaluation.runs import run as runs
 from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
-from warpreg.evaluation.runs.choices import Grids, Refused, attempted, grid
-from warpreg.evaluation.runs.comparing import Making
+from warpreg.evaluation.runs.choices import Grids, Refusal, attempted, grid
+from warpreg.evaluation.runs.comparing import RunOptions
 from warpreg.evaluation.runs.counting import Replayed, Timed
 from warpreg.evaluation.runs.row import Failure, Row, Value
 from warpreg.evaluation.runs.run import CompileChoice, Run
@@ -376,7 +376,7 @@ def compare(
     how = Timed(sample, cold=cold, threads=threads) if cycles else Replayed()
     rows: list[Row | Failure] = []
     for one in taken:
-        rows += comparison.attempts(comparison.Counting(one, described, how), chosen, setting)
+        rows += comparison.attempts(comparison.DesignCounter(one, described, how), chosen, setting)
         rows += [bad.on(one.name) for bad in refused]
     if chosen and not any(isinstance(row, Row) for row in rows):
         for one in taken:
@@ -409,7 +409,7 @@ def compare_workloads(
     """
     import pandas
 
-    from warpreg.evaluation.sweep.variations import Varied, against, variations
+    from warpreg.evaluation.sweep.variations import VariationStudy, against, variations
 
     described, grids = gpu.load(machine), _grids(designs, parameters)
     for name in names:
@@ -417,10 +417,10 @@ def compare_workloads(
     chosen, _ = _attempted(grids, described, unchecked)
     priced = comparison.Setting.load(described, technology, chosen).technology.name
     record = simt.Record(path=True, addresses=cycles, widths=any(one.design.declaration.widths for one in chosen))
-    making = Making(size, seed, CompileChoice(), record)
+    making = RunOptions(size, seed, CompileChoice(), record)
     how = Timed(sample) if cycles else Replayed()
     varied = variations(vary, machine, making.choice)
-    found = Varied(tuple(names), grids, priced, how, making, unchecked).compared(varied, processes)
+    found = VariationStudy(tuple(names), grids, priced, how, making, unchecked).compared(varied, processes)
     return pandas.DataFrame(
         [
             {"variation": one.name, **row.as_dict()}
@@ -458,7 +458,7 @@ def _grids(designs: Sequence[str], parameters: Mapping[str, Mapping[str, Value |
     return {design: _listed((parameters or {}).get(design, {})) for design in designs}
 
 
-def _attempted(grids: Grids, machine: Machine, unchecked: bool) -> tuple[list[Chosen], list[Refused]]:
+def _attempted(grids: Grids, machine: Machine, unchecked: bool) -> tuple[list[Chosen], list[Refusal]]:
     """As `attempted`.  Raises the error of the first design if there is none left."""
     chosen, refused = attempted(grids, machine=machine, unchecked=unchecked)
     for name, values in grids.items() if not chosen else ():

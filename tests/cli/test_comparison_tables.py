@@ -10,7 +10,7 @@ import pytest
 from warpreg.cli import main, output
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.evaluation.runs.comparing import Comparison
-from warpreg.evaluation.runs.counting import How, Replayed, Timed
+from warpreg.evaluation.runs.counting import CountingMethod, Replayed, Timed
 from warpreg.evaluation.runs.parts import Part
 from warpreg.evaluation.runs.row import Failure, LevelUse, Provenance, Row
 from warpreg.evaluation.sweep import variations
@@ -110,9 +110,9 @@ def test_a_reason_is_told_once(capsys: Output) -> None:
     ],
 )
 def test_every_design_is_timed(
-    designs: str, more: Sequence[str], expected: How, monkeypatch: pytest.MonkeyPatch
+    designs: str, more: Sequence[str], expected: CountingMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[How] = []
+    asked: list[CountingMethod] = []
 
     def compared(comparison: Comparison, *rest: Any, **named: Any) -> list[Row | Failure]:
         asked.append(comparison.how)

@@ -14,7 +14,7 @@ import warpreg
 from warpreg.cli import main
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.energy.errors import EnergyError
-from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
+from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
 from warpreg.evaluation.runs.counting import Replayed
 from warpreg.evaluation.runs.run import RunError, find_workload, run_workload
 from warpreg.ir.errors import InterruptedCodeError, UnknownNameError, WarpregError
@@ -144,4 +144,4 @@ def test_an_interruption_is_no_failure_of_a_design(tmp_path: Path) -> None:
     setting = Setting.load("gebhart-rfc", "gebhart-40nm")
     run = run_workload(find_workload("vector-add"))
     with pytest.raises(InterruptedCodeError):
-        list(attempts(Counting(run, setting.machine, Replayed()), choices, setting))
+        list(attempts(DesignCounter(run, setting.machine, Replayed()), choices, setting))

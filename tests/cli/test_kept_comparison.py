@@ -15,7 +15,7 @@ from tests.sass.vector_add import write_vector_add
 
 from warpreg import energy, gpu
 from warpreg.cli import main
-from warpreg.evaluation.runs.comparing import Making
+from warpreg.evaluation.runs.comparing import RunOptions
 
 Output = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
@@ -26,13 +26,13 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Workloads that have run since, with an empty store of results and the shared compiled code."""
     monkeypatch.setattr("warpreg.cache.store.RESULTS", tmp_path.name)  # a kind that only this test has
     found: list[str] = []
-    make = Making.run
+    make = RunOptions.run
 
-    def counted(self: Making, name: str) -> object:
+    def counted(self: RunOptions, name: str) -> object:
         found.append(name)
         return make(self, name)
 
-    monkeypatch.setattr(Making, "run", counted)
+    monkeypatch.setattr(RunOptions, "run", counted)
     return found
 
 

@@ -21,7 +21,7 @@ from warpreg_papers import published
 from warpreg_papers.ablation import under
 from warpreg_papers.bow import causes, costs, designs, frames, results
 from warpreg_papers.bow.sources import Sources
-from warpreg_papers.reproduction import Reproduced, figures_of, reproduced
+from warpreg_papers.reproduction import ReproducedResult, figures_of, reproduced
 from warpreg_papers.shown import find_ablation
 
 BOW, BOW_WR = designs.bow(3), designs.bow_wr(3)
@@ -207,7 +207,7 @@ def test_all_printed_results_are_measured_or_quoted() -> None:
 def test_no_operand_path_gains_more_than_operands_that_take_no_time() -> None:
     """IPC gains 1/99 if operands take no time, and 1/9: of the printed 0.11, the first is short by more than 0.05."""
 
-    def row(ideal_cycles: int) -> Reproduced:
+    def row(ideal_cycles: int) -> ReproducedResult:
         whole = complete_study()
         ideal = {designs.LIMIT: dict.fromkeys(designs.WORKLOADS, sample(ideal_cycles))}
         rows = reproduced("bow", replace(whole, found={**whole.found, **ideal}))

@@ -25,7 +25,7 @@ from warpreg_papers.reproduction import PAPERS as FOLDERS
 from warpreg_papers.reproduction import explained, paper_module
 from warpreg_papers.rfc import results as rfc
 from warpreg_papers.rfc.causes import TABLE_1
-from warpreg_papers.shown import Shown, compare, find_ablation, parts_of, shown, workloads_under
+from warpreg_papers.shown import AblationResult, compare, find_ablation, parts_of, shown, workloads_under
 
 PAPERS = list(FOLDERS)
 
@@ -220,7 +220,7 @@ def test_the_verdict_is_computed_from_the_run(
     measured: Measured | None, ablated: Measured | None, share: float | None, verdict: str | None
 ) -> None:
     (printed,) = [one for one in published.results("orf-lrf") if one.id == "orf-sw-energy-saving-max"]
-    row = Shown(printed, Cause("compiler", "order", "source-order"), "no order", measured, ablated)
+    row = AblationResult(printed, Cause("compiler", "order", "source-order"), "no order", measured, ablated)
     assert row.share == (None if share is None else pytest.approx(share))
     assert row.verdict == row.as_dict()["verdict"] == verdict
 

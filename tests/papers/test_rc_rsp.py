@@ -53,7 +53,7 @@ def test_wins_are_counted_apart_for_balanced_workloads() -> None:
     assert found["rc-rsp-unbalanced-energy-wins"] == 8
 
 
-def most_at_half_size(whole: float, half: float, elided: costs.Elided) -> float:
+def most_at_half_size(whole: float, half: float, elided: costs.ElidedShares) -> float:
     """The most that an access of a store may cost at half its size, as a share of its cost at full size, by the paper's
     normalized energies with ``whole`` and ``half``-size power (section IV-B1) and its shares of elided accesses.
 
@@ -72,7 +72,7 @@ def test_printed_energies_rise_faster_with_the_size_than_those_of_cacti(label: s
     CACTI's slices of half the size cost 0.87 or more.
     """
     rows = {one.id: one.value or 0.0 for one in published.results("rc-rsp")}
-    elided = costs.Elided(rows[f"rc-rsp-reads-elided-{label}"], rows[f"rc-rsp-writes-elided-{label}"])
+    elided = costs.ElidedShares(rows[f"rc-rsp-reads-elided-{label}"], rows[f"rc-rsp-writes-elided-{label}"])
     whole, half = (rows[f"rc-rsp-register-energy-{size}{label}"] for size in ("", "half-"))
     assert most_at_half_size(whole, half, elided) == pytest.approx(most)
     level = label.upper()
@@ -151,7 +151,7 @@ def test_what_the_printed_shares_would_change(design: designs.Design, levels: tu
     main register file takes 35.8 + 217.2 pJ, a write 45.6 + 217.2.  The cache saves the write back, which reads it.
     """
     found, baseline = counted(levels, [8, 12], [4, 10]), counted(("MRF",), [20], [10])
-    served = costs.served(design, found, baseline, costs.Elided(0.6, 0.6), costs.Elided(0.7, 0.7))
+    served = costs.served(design, found, baseline, costs.ElidedShares(0.6, 0.6), costs.ElidedShares(0.7, 0.7))
     assert served == pytest.approx(-change / (20 * 253.0 + 10 * 262.8), abs=1e-4)
 
 

@@ -303,7 +303,7 @@ def test_thread_blocks_of_several_launches_are_numbered_through() -> None:
     run = run_workload(find_workload("vector-add"), record=EVERYTHING)
     launches = run.launches[:2]
     twice = repeated.enough(launches, 3 * launches[0].grid[0])
-    assert isinstance(twice, repeated.Repeated)
+    assert isinstance(twice, repeated.RepeatedLaunch)
     assert twice.grid[0] == sum(one.grid[0] for one in twice.launches) >= 3 * launches[0].grid[0]
     found = list(dict.fromkeys(visit.thread_block for visit in visits(twice.trace.path_chunks())))
     assert found == list(range(twice.grid[0]))

@@ -12,14 +12,14 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg_papers import complete as everything
 from warpreg_papers import renewed as again
 from warpreg_papers.bow import designs
-from warpreg_papers.complete import Complete, Row, complete
+from warpreg_papers.complete import PaperReport, Row, complete
 from warpreg_papers.reproduction import ReproductionError, explained, paper_module
 
 SHARE, CYCLES = "bow-oc-time-share", "bow-oc-cycles-iw3"
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> Complete:
+def page(monkeypatch: pytest.MonkeyPatch) -> PaperReport:
     """A page of made-up findings, which are the same under every ablation."""
     monkeypatch.setattr(everything, "measure", lambda *given, **named: complete_study())
     monkeypatch.setattr(everything, "under_ablation", lambda *given, **named: {})
@@ -60,7 +60,7 @@ def test_what_nothing_says_how_to_measure_needs_the_whole_page() -> None:
 
 
 def test_a_result_and_its_ablation_take_the_place_of_those_on_the_page(
-    page: Complete, monkeypatch: pytest.MonkeyPatch
+    page: PaperReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the ablation the saving is that of the made-up samples; with it, it is 0.6 as printed: a share of 1."""
     monkeypatch.setattr(again, "study", lambda *given, **named: complete_study())
@@ -76,7 +76,7 @@ def test_a_result_and_its_ablation_take_the_place_of_those_on_the_page(
     assert [row for row in found.rows if row["id"] != CYCLES] == others
 
 
-def test_what_is_said_of_other_results_is_that_of_today(page: Complete, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_other_results_is_that_of_today(page: PaperReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """A contradiction that the page does not know sets its result apart, and a cause that it has is forgotten."""
     monkeypatch.setattr(again, "study", lambda *given, **named: complete_study())
     contradicted = "bow-three-source-none"
@@ -101,6 +101,6 @@ def test_an_ablation_that_compiles_a_code_of_the_paper_takes_the_results_of_the_
     row = {"id": result, "measured": 5.3, "within": False, "status": "measured", "cause": "once", "could_fail": True}
     codes = {"codes": {}, "results": [{"id": result, "measured": {"native": 5.3, "source-order": 4.0}}]}
     assert again.steps_of("rfc", [result]) == 0
-    found = again.renewed(Complete("rfc", "tiny", 1, [row], codes=codes), [result])
+    found = again.renewed(PaperReport("rfc", "tiny", 1, [row], codes=codes), [result])
     assert [(one["ablated"], one["verdict"]) for one in found.ablated] == [(4.0, "shown")]
     assert found.rows[0]["measured"] == 5.3

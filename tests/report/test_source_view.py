@@ -12,7 +12,7 @@ from warpreg.evaluation.runs.placement import Placement
 from warpreg.ptx import parse
 from warpreg.report.listing import listing
 from warpreg.report.source_page import excerpt, source_page
-from warpreg.report.source_view import Cost, Explained, SourceLine, mean_width, source_lines, source_texts
+from warpreg.report.source_view import Cost, Explanation, SourceLine, mean_width, source_lines, source_texts
 
 TEXT = """
 .version 8.0
@@ -39,10 +39,12 @@ SOURCE = "void k() {\n  a < b; // <script>\n  c\n}\n"
 KERNEL = translate(parse(TEXT), "k", CompileOptions(schedule=False))
 
 
-def explained(folder: Path, costs: dict[int, Cost]) -> Explained:
+def explained(folder: Path, costs: dict[int, Cost]) -> Explanation:
     (folder / "k.cu").write_text(SOURCE, encoding="utf-8")
     notes = {0: Placement(("a & b",), ("R0 to ORF 1",), False, "")}
-    return Explained(listing(KERNEL), notes, source_lines(KERNEL, folder), costs, {1: 2}, source_texts(KERNEL, folder))
+    return Explanation(
+        listing(KERNEL), notes, source_lines(KERNEL, folder), costs, {1: 2}, source_texts(KERNEL, folder)
+    )
 
 
 def test_each_line_has_its_instructions_and_costs(tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_the_page_has_lines_without_instructions(tmp_path: Path) -> None:
 
 def test_a_missing_source_is_a_page_of_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
-    found = Explained(listing(KERNEL), {}, source_lines(KERNEL, folder), {}, {}, source_texts(KERNEL, folder))
+    found = Explanation(listing(KERNEL), {}, source_lines(KERNEL, folder), {}, {}, source_texts(KERNEL, folder))
     assert source_page("k", [found]).count('data-line="k.cu:2"') == 3  # a line and its two instructions
 
 

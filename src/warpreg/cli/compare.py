@@ -31,13 +31,13 @@ from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.choices import attempted
-from warpreg.evaluation.runs.comparing import Making
+from warpreg.evaluation.runs.comparing import RunOptions
 from warpreg.evaluation.runs.comparison import BASELINE, Setting
-from warpreg.evaluation.runs.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.evaluation.runs.counting import AlongSchedule, CountingMethod, Replayed, Timed
 from warpreg.evaluation.runs.row import Failure, Row
 from warpreg.evaluation.runs.run import CompileChoice, find_workload
 from warpreg.evaluation.runs.traces import TraceChoice, is_trace
-from warpreg.evaluation.sweep.variations import Variation, VariationError, Varied, against, variations
+from warpreg.evaluation.sweep.variations import Variation, VariationError, VariationStudy, against, variations
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
@@ -141,9 +141,9 @@ def command(
     if timed is not None and processes == 1:
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
     how = _way(timed, suspend, schedule, names)
-    making = Making(size, seed, choice, recorded(timed, choices), max_instructions, reading)
+    making = RunOptions(size, seed, choice, recorded(timed, choices), max_instructions, reading)
     varied = _varied(asked.vary, machine, choice)
-    whole = Varied(names, grids, technology, how, making, unchecked)
+    whole = VariationStudy(names, grids, technology, how, making, unchecked)
     with output.steps(len(names) * len(varied)) as progress:
         progress.begin("replaying" if timed is None else "timing")
         found = list(
@@ -210,7 +210,7 @@ def _varied(named: Sequence[str], machine: str, choice: CompileChoice) -> list[V
         raise click.UsageError(f"--vary {error}") from error
 
 
-def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
+def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> CountingMethod:
     """How accesses are counted; raises click.UsageError for options that exclude each other."""
     chosen = [option for option, given in (("--cycles", timed), ("--schedule", schedule)) if given is not None]
     chosen += ["--suspend"] if suspend != "never" else []

@@ -15,7 +15,7 @@ from warpreg import simt
 from warpreg.cli import energy_tables, output
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
-from warpreg.evaluation.runs.counting import Counted, Timed
+from warpreg.evaluation.runs.counting import DesignCounts, Timed
 from warpreg.evaluation.runs.residency import theoretical
 from warpreg.evaluation.runs.row import Row
 from warpreg.evaluation.runs.run import PATH, Run
@@ -134,9 +134,9 @@ def timed_row(run: Run, choice: Chosen, setting: Setting, timed: Timed, schedule
             run.launches, setting.machine, designs=choice, registers=registers, mode=timed.mode, **timed.between(run)
         )
         save_all(schedules, schedule)
-        found = Counted([result.counts], whole(result, len(run.launches)))
+        found = DesignCounts([result.counts], whole(result, len(run.launches)))
     assert found.estimate is not None
-    plain = Counted([found.estimate.timed.plain])
+    plain = DesignCounts([found.estimate.timed.plain])
     return row(run, choice, setting, found, plain, timed.options)
 
 

@@ -34,7 +34,7 @@ from warpreg.ir.opcodes import classify
 from warpreg.report.files import whole
 from warpreg.report.listing import Line, Listing, listing
 from warpreg.report.source_page import source_page
-from warpreg.report.source_view import Cost, Explained, source_lines, source_texts
+from warpreg.report.source_view import Cost, Explanation, source_lines, source_texts
 
 
 @click.command()
@@ -125,7 +125,7 @@ def command(
             banks = banks or _banks(setting.machine)
         folder = _folder(target)
         found = [
-            Explained(
+            Explanation(
                 listing(one),
                 note,
                 source_lines(one, folder),

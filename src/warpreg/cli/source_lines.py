@@ -22,7 +22,7 @@ from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_w
 from warpreg.evaluation.runs.stalls_by_instruction import stalls_by_instruction
 from warpreg.evaluation.runs.value_widths import value_widths
 from warpreg.ir.kernel import Kernel
-from warpreg.report.source_view import Cost, Explained, SourceLine, mean_width
+from warpreg.report.source_view import Cost, Explanation, SourceLine, mean_width
 from warpreg.timing import CAUSES
 
 
@@ -69,7 +69,7 @@ class Measuring:
         return [{cause: cycles for cause, cycles in zip(CAUSES, row, strict=True) if cycles} for row in found]
 
 
-def print_lines(kernels: Sequence[Explained], as_json: bool) -> None:
+def print_lines(kernels: Sequence[Explanation], as_json: bool) -> None:
     """The source lines of kernels as tables, or as JSON."""
     if as_json:
         output.print_json([{"kernel": one.listing.kernel.name, "lines": _rows(one, whole=True)} for one in kernels])
@@ -82,7 +82,7 @@ def print_lines(kernels: Sequence[Explained], as_json: bool) -> None:
     output.print_tables(tables)
 
 
-def _rows(found: Explained, whole: bool = False) -> list[dict[str, Any]]:
+def _rows(found: Explanation, whole: bool = False) -> list[dict[str, Any]]:
     """A row for each line; ``whole`` keeps file and pcs as values."""
     rows = []
     for line in found.lines:
@@ -108,6 +108,6 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 2)
 
 
-def _main_cause(found: Explained, line: SourceLine) -> str | None:
+def _main_cause(found: Explanation, line: SourceLine) -> str | None:
     """What warps mostly wait for before the instructions of a line."""
     return next(iter(found.stalls(line.pcs)), "") if found.is_timed else None

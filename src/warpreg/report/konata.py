@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from warpreg.gpu.pipes import MEM, TEX
-from warpreg.report.trace_instructions import NOT_SEEN, Issued, instructions
+from warpreg.report.trace_instructions import NOT_SEEN, IssuedInstruction, instructions
 from warpreg.timing.launch.tracing import TraceOfRun
 
 STAGES = {
@@ -53,12 +53,12 @@ def lines(trace: TraceOfRun) -> Iterator[str]:
         yield line
 
 
-def _begin(made: Issued) -> int:
+def _begin(made: IssuedInstruction) -> int:
     """The first cycle that a row shows."""
     return made.waits[0][1] if made.waits else made.issued
 
 
-def _commands(made: Issued, rows: Mapping[int, int], slots: int, end: int) -> Iterator[tuple[int, int, str]]:
+def _commands(made: IssuedInstruction, rows: Mapping[int, int], slots: int, end: int) -> Iterator[tuple[int, int, str]]:
     """cycle, order in it, and command; of R without the number of its retirement."""
     number, begin = rows[made.number], _begin(made)
     yield begin, BEGIN, f"I\t{number}\t{made.sequence}\t{made.sm * slots + made.slot}"
@@ -76,7 +76,7 @@ def _commands(made: Issued, rows: Mapping[int, int], slots: int, end: int) -> It
     yield (end if is_cut else last), END, f"R\t{number}\t{CUT if is_cut else COMPLETE}"
 
 
-def _stages(made: Issued) -> Iterator[tuple[str, int]]:
+def _stages(made: IssuedInstruction) -> Iterator[tuple[str, int]]:
     yield "Is", made.issued
     if made.entered != NOT_SEEN:
         yield "Oc", made.entered
@@ -86,6 +86,6 @@ def _stages(made: Issued) -> Iterator[tuple[str, int]]:
         yield "Wb", made.result
 
 
-def _details(made: Issued) -> str:
+def _details(made: IssuedInstruction) -> str:
     waits = ", ".join(f"{cause} {end - first}" for cause, first, end in made.waits)
     return f"thread block {made.block}; issued in cycle {made.issued}; waited: {waits or 'not at all'}"

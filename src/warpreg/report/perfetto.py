@@ -18,7 +18,7 @@ from warpreg.evaluation.runs.event_energy import EventEnergy
 from warpreg.gpu.pipes import PIPES
 from warpreg.ir.errors import WarpregError
 from warpreg.report.trace_counters import counters
-from warpreg.report.trace_instructions import NOT_SEEN, Issued, instructions, states
+from warpreg.report.trace_instructions import NOT_SEEN, IssuedInstruction, instructions, states
 from warpreg.timing.launch.tracing import TraceOfRun
 from warpreg.timing.tracing.rows import Kind
 
@@ -164,7 +164,7 @@ def _write_counters(writer: _Writer, trace: TraceOfRun, spent: EventEnergy) -> N
             writer.add_value(track, cycle, value)
 
 
-def _write_instructions(writer: _Writer, trace: TraceOfRun, issued: Sequence[Issued]) -> None:
+def _write_instructions(writer: _Writer, trace: TraceOfRun, issued: Sequence[IssuedInstruction]) -> None:
     """Issue, collection and execution; a flow has the number of its producer and the place among its consumers."""
     flows: dict[int, list[int]] = defaultdict(list)
     number = 0
@@ -189,12 +189,12 @@ def _write_instructions(writer: _Writer, trace: TraceOfRun, issued: Sequence[Iss
         event.flow_ids.extend(flows[made.number])
 
 
-def _numbers(made: Issued) -> dict[str, int]:
+def _numbers(made: IssuedInstruction) -> dict[str, int]:
     """What says which instruction it is."""
     return {"warp": made.slot, "thread_block": made.block, "pc": made.pc, "number": made.sequence}
 
 
-def _lanes(found: Sequence[Issued], window_end: int) -> Iterator[tuple[Issued, int]]:
+def _lanes(found: Sequence[IssuedInstruction], window_end: int) -> Iterator[tuple[IssuedInstruction, int]]:
     """Instructions in execution, each with the lowest track of its pipe that is free then."""
     busy: dict[tuple[int, int], list[int]] = defaultdict(list)
     for made in sorted(found, key=lambda one: (one.dispatched, one.number)):
@@ -207,7 +207,7 @@ def _lanes(found: Sequence[Issued], window_end: int) -> Iterator[tuple[Issued, i
         yield made, lane
 
 
-def _write_banks(writer: _Writer, trace: TraceOfRun, found: Sequence[Issued]) -> None:
+def _write_banks(writer: _Writer, trace: TraceOfRun, found: Sequence[IssuedInstruction]) -> None:
     """A slice for each access of a port; those of words that share one lie in each other."""
     known = {(one.launch, one.sm, one.sequence): one for one in found}
     chosen = trace.events[np.isin(trace.events["kind"], tuple(PORTS))]

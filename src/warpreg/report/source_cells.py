@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from warpreg.report.listing import LEGEND
-from warpreg.report.source_view import Explained, mean_width
+from warpreg.report.source_view import Explanation, mean_width
 
 COLOURS = 12
 """Of the style sheet, for causes and levels; further ones begin again."""
@@ -41,14 +41,14 @@ class Cells:
     order of their colours.
     """
 
-    explanation: Explained
+    explanation: Explanation
     most_of_lines: Mapping[str, float]
     most_of_instructions: Mapping[str, float]
     causes: Sequence[str]
     levels: Sequence[str]
 
     @staticmethod
-    def of(explanation: Explained) -> Cells:
+    def of(explanation: Explanation) -> Cells:
         """The cells of a kernel."""
         places = (place for note in explanation.notes.values() for place in note.places)
         return Cells(
@@ -124,7 +124,7 @@ def _levels(place: str) -> list[str]:
     return [after for word, after in itertools.pairwise(words) if word in ("from", "to", "and", "in")]
 
 
-def _most(explanation: Explained, groups: Sequence[Sequence[int]]) -> dict[str, float]:
+def _most(explanation: Explanation, groups: Sequence[Sequence[int]]) -> dict[str, float]:
     energies = [sum(explanation.costs[pc].energy_pj for pc in pcs if pc in explanation.costs) for pcs in groups]
     waits = [sum(explanation.stalls(pcs).values()) for pcs in groups]
     return {"energy": max(energies, default=0.0), "waits": float(max(waits, default=0))}

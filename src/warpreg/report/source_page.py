@@ -13,7 +13,7 @@ from html import escape
 from warpreg.report import inline
 from warpreg.report.listing import Line
 from warpreg.report.source_cells import Cells, head
-from warpreg.report.source_view import Explained, SourceLine
+from warpreg.report.source_view import Explanation, SourceLine
 
 CONTEXT = 2
 """Lines of the source that are shown before and after those with instructions."""
@@ -28,7 +28,7 @@ HEADS = {"energy": "nJ", "waits": "waits", "widths": "bytes"}
 """Columns of what a run has cost."""
 
 
-def source_page(title: str, kernels: Sequence[Explained], about: Mapping[str, str] | None = None) -> str:
+def source_page(title: str, kernels: Sequence[Explanation], about: Mapping[str, str] | None = None) -> str:
     """The page as text; ``about`` says of what run and design the numbers are."""
     script, style = inline.text(__package__, "source_page.js"), inline.style(__package__, "source_page.css")
     policy = f"default-src 'none'; script-src 'sha256-{inline.sha256(script)}'; style-src 'unsafe-inline'"
@@ -63,7 +63,7 @@ def source_page(title: str, kernels: Sequence[Explained], about: Mapping[str, st
 """
 
 
-def _parts(kernel: Explained) -> list[str]:
+def _parts(kernel: Explanation) -> list[str]:
     """The parts of which the kernel has something to show."""
     has = {
         "ranges": True,
@@ -86,7 +86,7 @@ def _facts(facts: Mapping[str, str]) -> str:
     return f"<dl>{told}</dl>" if told else ""
 
 
-def _kernel(place: int, explanation: Explained) -> Iterator[str]:
+def _kernel(place: int, explanation: Explanation) -> Iterator[str]:
     kernel, cells = explanation.listing.kernel, Cells.of(explanation)
     facts = {
         "Instructions": f"{kernel.instruction_count:,}",
@@ -115,7 +115,7 @@ def _kernel(place: int, explanation: Explained) -> Iterator[str]:
     yield "</table></div></div></section>"
 
 
-def _source(explanation: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
+def _source(explanation: Explanation, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
     costs = [part for part in HEADS if part in parts]
     heads = "".join(head(HEADS[part], f"number {part}") for part in costs)
     yield f"<thead><tr>{head('line', 'number')}{head('source')}{heads}{head('live', 'number less')}</tr></thead>"
@@ -152,7 +152,7 @@ def excerpt(numbers: Sequence[int], length: int) -> Iterator[int | None]:
             before = number + 1
 
 
-def _source_row(line: SourceLine, explanation: Explained, cells: Cells, costs: Sequence[str]) -> str:
+def _source_row(line: SourceLine, explanation: Explanation, cells: Cells, costs: Sequence[str]) -> str:
     spent = "".join(cells.cost(part, line.pcs) for part in costs)
     return (
         f'<tr data-line="{escape(_key(line.file, line.number))}">'
@@ -168,7 +168,7 @@ def _code(text: str, columns: int = 1) -> str:
     return f'<td class="code" colspan="{columns}" style="--in: {indentation}">{escape(line.strip())}</td>'
 
 
-def _listing(explanation: Explained, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
+def _listing(explanation: Explanation, cells: Cells, parts: Sequence[str]) -> Iterator[str]:
     tens, units = (escape(text) for text in explanation.listing.header())
     heads = {
         "ranges": head(f"{tens}\n{units}", "ranges", label="live ranges by register"),

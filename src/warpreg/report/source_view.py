@@ -44,7 +44,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """A kernel with its listing; by pc, what a design decides (``notes``), costs and bank conflicts; its source lines
     in order, and all lines of its source files.
     """

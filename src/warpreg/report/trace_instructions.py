@@ -23,7 +23,7 @@ NO_WAITS = ("issued", "drain")
 
 
 @dataclass(slots=True)
-class Issued:
+class IssuedInstruction:
     """An instruction that issued in the window, with the cycles of its stages."""
 
     number: int
@@ -51,11 +51,11 @@ class Issued:
     """Cause, first cycle and end of what its warp waited for, since the instruction before."""
 
 
-def instructions(trace: TraceOfRun) -> list[Issued]:
+def instructions(trace: TraceOfRun) -> list[IssuedInstruction]:
     """The instructions that issued in the window, by cycle, then by SM, then in the order of issue."""
     codes = [_Code(launch.kernel) for launch in trace.launches]
-    issued: list[Issued] = []
-    under_way: dict[tuple[int, int, int], Issued] = {}
+    issued: list[IssuedInstruction] = []
+    under_way: dict[tuple[int, int, int], IssuedInstruction] = {}
     last_writers: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
     kinds = (Kind.ISSUE, Kind.ENTER, Kind.DISPATCH, Kind.RESULT, Kind.DONE)
     for launch, cycle, sm, kind, slot, unit, pc, sequence, value in _rows(trace, kinds):
@@ -64,7 +64,7 @@ def instructions(trace: TraceOfRun) -> list[Issued]:
             code = codes[launch]
             writers = last_writers[launch, sm, slot, value]
             place = launch, sm, slot, value, sequence, unit, pc
-            made = Issued(len(issued), *place, code.texts[pc], code.opcodes[pc], code.controls[pc], cycle)
+            made = IssuedInstruction(len(issued), *place, code.texts[pc], code.opcodes[pc], code.controls[pc], cycle)
             made.producers = sorted({writers[cell] for cell in code.used[pc] if cell in writers})
             writers.update(dict.fromkeys(code.defined[pc], made.number))
             under_way[key] = made
@@ -82,7 +82,7 @@ def _rows(trace: TraceOfRun, kinds: Sequence[Kind]) -> Iterator[tuple[int, ...]]
     yield from zip(*(chosen[name].tolist() for name in names), strict=True)
 
 
-def _note(made: Issued, kind: int, cycle: int, unit: int) -> None:
+def _note(made: IssuedInstruction, kind: int, cycle: int, unit: int) -> None:
     if kind == Kind.ENTER:
         made.entered, made.collector = cycle, unit
     elif kind == Kind.DISPATCH:
@@ -102,9 +102,9 @@ def states(trace: TraceOfRun) -> Iterator[tuple[int, int, str, int, int]]:
             yield sm, slot, CAUSES[cause], cycle, cycle + cycles
 
 
-def _add_waits(trace: TraceOfRun, found: Sequence[Issued]) -> None:
+def _add_waits(trace: TraceOfRun, found: Sequence[IssuedInstruction]) -> None:
     """Give each wait to the next instruction that issued from its slot."""
-    by_slot: dict[tuple[int, int], list[Issued]] = defaultdict(list)
+    by_slot: dict[tuple[int, int], list[IssuedInstruction]] = defaultdict(list)
     for one in found:
         by_slot[one.sm, one.slot].append(one)
     places: dict[tuple[int, int], int] = defaultdict(int)

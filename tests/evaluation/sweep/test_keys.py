@@ -17,12 +17,12 @@ from tests.sass.vector_add import write_vector_add
 import warpreg
 from warpreg import designs, energy, gpu
 from warpreg.cache import sources
-from warpreg.evaluation.runs.comparing import Comparison, Making
-from warpreg.evaluation.runs.counting import How, Replayed, Timed
+from warpreg.evaluation.runs.comparing import Comparison, RunOptions
+from warpreg.evaluation.runs.counting import CountingMethod, Replayed, Timed
 from warpreg.evaluation.runs.run import CompileChoice
 from warpreg.evaluation.sweep import batch, found_rows
 from warpreg.evaluation.sweep.batch import UNUSED, WITHOUT_EFFECT, Batch, Keys
-from warpreg.evaluation.sweep.cells import Cell, Made
+from warpreg.evaluation.sweep.cells import Cell, RunSpec
 from warpreg.ir.errors import WarpregError
 from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.selection import Selection
@@ -31,7 +31,7 @@ from warpreg.timing import Sample
 
 ROOT = Path(__file__).parents[3]
 CHOICE = CompileChoice()
-MADE = Made("vector-add", "tiny", 0, CHOICE)
+MADE = RunSpec("vector-add", "tiny", 0, CHOICE)
 BASE = Cell(MADE, "gebhart-rfc", "gebhart-40nm", Replayed(), "rfc", (("entries", 4),))
 
 OTHER: Mapping[type, Mapping[str, Any]] = {
@@ -43,7 +43,7 @@ OTHER: Mapping[type, Mapping[str, Any]] = {
         "design": "rfc-lrf",
         "values": (("entries", 5),),
     },
-    Made: {
+    RunSpec: {
         "workload": "reduction",
         "size": "small",
         "seed": 2,
@@ -90,7 +90,7 @@ def key_of(cell: Cell, *, unchecked: bool = False) -> str:
 
 USUAL: Mapping[type, Any] = {
     Cell: BASE,
-    Made: MADE,
+    RunSpec: MADE,
     CompileChoice: CHOICE,
     TraceChoice: AS_RECORDED,
     Replayed: Replayed(),
@@ -99,7 +99,7 @@ USUAL: Mapping[type, Any] = {
 }
 IN_A_CELL: Mapping[type, Callable[[Any], Cell]] = {
     Cell: lambda cell: cell,
-    Made: lambda made: dataclasses.replace(BASE, made=made),
+    RunSpec: lambda made: dataclasses.replace(BASE, made=made),
     CompileChoice: lambda choice: dataclasses.replace(BASE, made=dataclasses.replace(MADE, choice=choice)),
     TraceChoice: lambda reading: dataclasses.replace(BASE, made=dataclasses.replace(MADE, reading=reading)),
     Replayed: lambda how: dataclasses.replace(BASE, how=how),
@@ -134,7 +134,7 @@ def test_every_field_is_decided(kind: type) -> None:
 
 
 def test_every_part_of_a_cell_is_decided() -> None:
-    ways: Sequence[How] = (Replayed(), Timed(Sample()))
+    ways: Sequence[CountingMethod] = (Replayed(), Timed(Sample()))
     assert tuple(type(how) for how in ways) == found_rows.KEPT
     parts = {kind for how in ways for kind in contained(dataclasses.replace(BASE, how=how))}
     assert parts == set(OTHER)
@@ -419,7 +419,7 @@ COMPARED = Comparison(
     machine="gebhart-rfc",
     technology="gebhart-40nm",
     how=Replayed(),
-    making=Making("tiny", 0, CHOICE, Record(path=True)),
+    making=RunOptions("tiny", 0, CHOICE, Record(path=True)),
 )
 OTHER_COMPARED: Mapping[type, Mapping[str, Any]] = {
     Comparison: {
@@ -430,7 +430,7 @@ OTHER_COMPARED: Mapping[type, Mapping[str, Any]] = {
         "how": Replayed("static"),
         "making": dataclasses.replace(COMPARED.making, seed=7),
     },
-    Making: {
+    RunOptions: {
         "size": "small",
         "seed": 1,
         "choice": dataclasses.replace(CHOICE, schedule=False),
@@ -464,7 +464,7 @@ def test_each_field_of_a_comparison_changes_the_key_or_keeps_nothing(kind: type,
 
 def test_a_comparison_with_more_than_a_cell_says_is_not_kept() -> None:
     @dataclass(frozen=True, slots=True)
-    class Deeper(Making):
+    class Deeper(RunOptions):
         depth: int = 1
 
     made = COMPARED.making

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warpreg_papers.complete import Complete
+from warpreg_papers.complete import PaperReport
 from warpreg_papers.pages.overview import overview
 from warpreg_papers.reproduction import PAPERS
 
@@ -19,7 +19,7 @@ def ablated(name: str, verdict: str) -> dict[str, object]:
     return {"id": name, "verdict": verdict, "ablation": "x", "title": "without x"}
 
 
-RFC = Complete(
+RFC = PaperReport(
     "rfc",
     "tiny",
     2,
@@ -34,7 +34,7 @@ RFC = Complete(
     [ablated("loss", "shown"), ablated("odd", "not explained")],
     lessons=("few entries suffice",),
 )
-BOW = Complete(
+BOW = PaperReport(
     "bow",
     "tiny",
     2,

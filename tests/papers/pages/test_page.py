@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpreg_papers.complete import NO_CODES, Complete
+from warpreg_papers.complete import NO_CODES, PaperReport
 from warpreg_papers.pages.page import ablations, left_out, page, reasons, results_by_code, table
 
 Row = dict[str, object]
@@ -27,7 +27,7 @@ def row(name: str, measured: float | bool | None, within: bool | None, cause: st
 
 
 def text_of(*rows: Row) -> str:
-    return "\n".join(page(Complete("rc-rsp", "small", 1, rows), []))
+    return "\n".join(page(PaperReport("rc-rsp", "small", 1, rows), []))
 
 
 ROWS = [row("a", 0.123456, True), row("b", True, True), row("c", 0.5, False, "the input"), row("d", None, None, "lost")]
@@ -124,7 +124,7 @@ def test_results_that_need_no_ablation_stand_apart(
 ) -> None:
     """Of two results outside their tolerance, one has an ablation, and the other is not called unexplained."""
     apart = {**row("e", 0.9, False, "it cannot be"), "status": status, **value}
-    found = Complete("rc-rsp", "tiny", 2, [*ROWS, apart], [ablated(ROWS[2], 0.35, 0.6, "shown")])
+    found = PaperReport("rc-rsp", "tiny", 2, [*ROWS, apart], [ablated(ROWS[2], 0.35, 0.6, "shown")])
     lines = list(page(found, []))
     text = "\n".join(lines).replace("\n", " ")
     assert "Of these 1 results" in text

@@ -13,13 +13,13 @@ from tests.papers.test_bow import complete_study
 from warpreg_papers import complete as everything
 from warpreg_papers import renewed as again
 from warpreg_papers.command import command
-from warpreg_papers.complete import Complete, complete, steps_of
+from warpreg_papers.complete import PaperReport, complete, steps_of
 from warpreg_papers.pages.write import PageError, read_page, write_overview, write_page
 from warpreg_papers.reproduction import explained, figures_of, paper_module
 
 
 @pytest.fixture
-def bow(monkeypatch: pytest.MonkeyPatch) -> Complete:
+def bow(monkeypatch: pytest.MonkeyPatch) -> PaperReport:
     """The bypassing collectors, with made-up findings that are the same under every ablation."""
 
     def measure(*given: object, progress: everything.Progress, **named: object) -> object:
@@ -32,7 +32,7 @@ def bow(monkeypatch: pytest.MonkeyPatch) -> Complete:
     return complete("bow", "tiny")
 
 
-def test_a_page_is_written_with_its_pictures_and_results(bow: Complete, tmp_path: Path) -> None:
+def test_a_page_is_written_with_its_pictures_and_results(bow: PaperReport, tmp_path: Path) -> None:
     page = write_page(bow, tmp_path).read_text()
     assert "\n49 results, 45 measured, 4 quoted" in page
     assert page.count("![") == len(figures_of("bow"))
@@ -40,10 +40,10 @@ def test_a_page_is_written_with_its_pictures_and_results(bow: Complete, tmp_path
         assert f"](../images/reproduction/bow-{figure.name}.svg)" in page
         assert (tmp_path / "images" / "reproduction" / f"bow-{figure.name}.svg").stat().st_size < 100_000
     saved = json.loads((tmp_path / "reference" / "reproduction" / "bow.json").read_text())
-    assert Complete.of(saved) == replace(bow, frames=())
+    assert PaperReport.of(saved) == replace(bow, frames=())
 
 
-def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: Complete, tmp_path: Path) -> None:
+def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: PaperReport, tmp_path: Path) -> None:
     write_page(bow, tmp_path)
     write_page(replace(bow, paper="rfc", frames=(), rows=bow.rows[:1]), tmp_path)
     text = write_overview(tmp_path).read_text()
@@ -53,7 +53,7 @@ def test_the_page_over_all_is_made_of_the_results_that_are_there(bow: Complete, 
 
 
 def test_an_ablation_is_measured_if_a_result_outside_its_tolerance_needs_it(
-    bow: Complete, monkeypatch: pytest.MonkeyPatch
+    bow: PaperReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Progress counts the runs of the others too.  A result that is counted apart needs none."""
     measured: list[str] = []
@@ -85,7 +85,7 @@ def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
         write_overview(tmp_path)
 
 
-def test_the_command_writes_all_and_shows_progress(bow: Complete, tmp_path: Path) -> None:
+def test_the_command_writes_all_and_shows_progress(bow: PaperReport, tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["bow", "--pages", str(tmp_path), "--size", "tiny"])
     assert done.exit_code == 0, done.output
     lines = done.stderr.splitlines()
@@ -105,13 +105,13 @@ def test_pages_measure_a_paper_as_it_is(more: list[str], tmp_path: Path) -> None
 
 
 def test_results_of_an_ablation_are_written_into_a_page(
-    bow: Complete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bow: PaperReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page keeps its pictures and its other results."""
     write_page(bow, tmp_path)
     asked: list[list[str]] = []
 
-    def renewed(page: Complete, results: list[str], processes: int | None, progress: object) -> Complete:
+    def renewed(page: PaperReport, results: list[str], processes: int | None, progress: object) -> PaperReport:
         asked.append(results)
         return replace(page, rows=[{**page.rows[0], "measured": 0.5}, *page.rows[1:]])
 

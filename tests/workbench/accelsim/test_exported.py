@@ -67,7 +67,7 @@ def test_the_command_reads_the_file_and_prints_figures(
     file = tmp_path / "cycles.toml"
     file.write_text(GOOD)
 
-    def timed(theirs: exported.Theirs, begin: object) -> list[dict[str, Any]]:
+    def timed(theirs: exported.AccelSimCycles, begin: object) -> list[dict[str, Any]]:
         known = theirs.of("backprop", "v100", 2)
         assert known == 15000
         row = {"machine": "v100", "workload": "backprop", "cycles": 30000, "accelsim_cycles": known}

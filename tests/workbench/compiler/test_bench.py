@@ -17,7 +17,7 @@ from warpreg.ir.module import Module
 from warpreg.machine_code.tools import VendorToolError, VendorToolMissingError, find_tool
 from warpreg_workbench.compiler import bench
 from warpreg_workbench.compiler.bench import (
-    Compared,
+    CompilerComparison,
     OurCode,
     compare_workload,
     percentile_90,
@@ -92,14 +92,14 @@ needs_tools = pytest.mark.skipif(not has_tools(), reason="needs ptxas and nvdisa
 
 def compared(
     registers: int, instructions: int, is_verified: bool, theirs: tuple[int, int], kernel: str = "kernel"
-) -> Compared:
+) -> CompilerComparison:
     """Registers and instructions, ours and theirs; two of ours are reserved.  Both have half the instructions without
     unrolling, and equally many copies of one of two loops."""
     ours = OurCode(registers, registers - 2, 0, 1, instructions)
     machine = MachineCode(theirs[0], 0, theirs[1])
     rolled, alone = MachineCode(registers, 0, theirs[1] // 2), dataclasses.replace(ours, instructions=instructions // 2)
     loops = (LoopCopies("A", 7, 7), LoopCopies("B", 1, 3), LoopCopies("C", 1, 1))
-    return Compared("work", kernel, "sm_80", is_verified, ours, machine, alone, rolled, loops)
+    return CompilerComparison("work", kernel, "sm_80", is_verified, ours, machine, alone, rolled, loops)
 
 
 def test_registers_are_read_for_each_entry_in_the_order_of_the_report() -> None:

@@ -8,7 +8,7 @@ from tests.codegen.texts import kernel
 
 from warpreg.ir.kernel import Kernel
 from warpreg_workbench.compiler.placement import LOOP, SEVERAL, SINKS, STAYS, machine_places, places
-from warpreg_workbench.compiler.vendor_compiler import Listed
+from warpreg_workbench.compiler.vendor_compiler import DisassemblyLine
 
 BODY = """ld.shared.u32 %r9, [0];
 shr.u32 %r2, %r9, 5;
@@ -27,10 +27,12 @@ def lines(program: Kernel) -> dict[str, int]:
     return {str(i): i.location.line for i in program.instructions() if i.location}
 
 
-def listed(program: Kernel, *code: tuple[str, str]) -> list[Listed]:
+def listed(program: Kernel, *code: tuple[str, str]) -> list[DisassemblyLine]:
     """Machine code: opcodes and the PTX that they come from; ``label:`` begins a block."""
     at = lines(program)
-    return [Listed(opcode.split(":")[-1], "", (".L",) if ":" in opcode else (), at[text]) for opcode, text in code]
+    return [
+        DisassemblyLine(opcode.split(":")[-1], "", (".L",) if ":" in opcode else (), at[text]) for opcode, text in code
+    ]
 
 
 def test_a_machine_block_is_that_of_most_of_its_fixed_instructions() -> None:

@@ -6,13 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from warpreg_workbench.compiler import shorter_ranges
-from warpreg_workbench.compiler.shorter_ranges import Compiled, change, choices, line
+from warpreg_workbench.compiler.shorter_ranges import CompiledKernel, change, choices, line
 
 
 def test_a_change_counts_kernels_and_compares_registers_with_those_of_ptxas() -> None:
     """Two kernels of 20 and 30 registers become 18 and 31; by its record, `ptxas` takes 12 for the first on sm_75."""
-    before = [Compiled("vector-add", "vector_add", 20, 0, 50), Compiled("none", "other", 30, 8, 60)]
-    after = [Compiled("vector-add", "vector_add", 18, 0, 51), Compiled("none", "other", 31, 4, 60)]
+    before = [CompiledKernel("vector-add", "vector_add", 20, 0, 50), CompiledKernel("none", "other", 30, 8, 60)]
+    after = [CompiledKernel("vector-add", "vector_add", 18, 0, 51), CompiledKernel("none", "other", 31, 4, 60)]
     row = change("sm_75", "everywhere", before, after)
     assert (row.registers, row.fewer, row.more) == (49, 1, 1)
     assert (row.local_bytes, row.instructions) == (4, 111)

@@ -8,7 +8,7 @@ import pytest
 
 from warpreg_workbench.modern_gpu.all_warps import FEW, grown, with_all_warps
 from warpreg_workbench.modern_gpu.figures import CASES, Case, accesses, figures, ranking, turned_by
-from warpreg_workbench.modern_gpu.study import COLLECTORS, OWN_CODE, WINDOW, Measured, Side
+from warpreg_workbench.modern_gpu.study import COLLECTORS, OWN_CODE, WINDOW, DesignMeasurement, Side
 
 COMMON = "common-40nm"
 
@@ -25,10 +25,10 @@ def row(workload: str, side: Side, energy: float, cycles: int, technology: str =
 
 def made(
     side: Side, design: str, over: bool, energies: tuple[float, float], cycles: int, **more: Any
-) -> list[Measured]:
+) -> list[DesignMeasurement]:
     """A design on two workloads."""
     return [
-        Measured(side.name, design, over, row(name, side, energy, cycles, **more))
+        DesignMeasurement(side.name, design, over, row(name, side, energy, cycles, **more))
         for name, energy in zip("ab", energies, strict=True)
     ]
 

@@ -29,9 +29,10 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Complete:
-    """``workloads``: how many were measured.  ``rows``: results as in `Reproduced.as_dict`; ``ablated``: as in
-    `Shown.as_dict`; ``lessons``: what a designer learns; ``frames``: the data of each figure, not part of the file.
+class PaperReport:
+    """``workloads``: how many were measured.  ``rows``: results as in `ReproducedResult.as_dict`; ``ablated``: as in
+    `AblationResult.as_dict`; ``lessons``: what a designer learns; ``frames``: the data of each figure, not part of
+    the file.
     """
 
     paper: str
@@ -56,7 +57,7 @@ class Complete:
         }
 
     @classmethod
-    def of(cls, saved: Mapping[str, Any]) -> Complete:
+    def of(cls, saved: Mapping[str, Any]) -> PaperReport:
         """From JSON, without figures."""
         return cls(
             saved["paper"],
@@ -76,7 +77,9 @@ def steps_of(paper: str) -> int:
     return workloads * (1 + (codes if codes > 1 else 0)) + ablations
 
 
-def complete(paper: str, size: str, processes: int | None = None, progress: Progress = lambda step: None) -> Complete:
+def complete(
+    paper: str, size: str, processes: int | None = None, progress: Progress = lambda step: None
+) -> PaperReport:
     """Measure everything about a paper; measurements are saved, so that an interrupted run resumes.
 
     An ablation is measured if a result outside its tolerance needs it.  ``progress`` is called after each run of a
@@ -97,7 +100,7 @@ def complete(paper: str, size: str, processes: int | None = None, progress: Prog
             continue
         other = under_ablation(paper, name, study, (), processes, named(f"ablation {name}"), keep=True)
         ablated += [one.as_dict() for one in shown(paper, name, study, other)]
-    return Complete(
+    return PaperReport(
         paper,
         size,
         len({name for by_workload in study.found.values() for name in by_workload}),

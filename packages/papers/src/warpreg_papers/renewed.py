@@ -17,7 +17,7 @@ from warpreg.evaluation.studies.study import Measure, Measured, study
 from warpreg.ir.errors import UnknownNameError
 from warpreg_papers import published
 from warpreg_papers.apart import FIELDS, Apart, Statement, reasons_apart
-from warpreg_papers.complete import Complete, Row
+from warpreg_papers.complete import PaperReport, Row
 from warpreg_papers.contradiction import Contradiction
 from warpreg_papers.part import Part, findings_of
 from warpreg_papers.reproduction import (
@@ -31,7 +31,7 @@ from warpreg_papers.reproduction import (
     reason,
     workloads_of_measures,
 )
-from warpreg_papers.shown import ALL, Shown, find_ablation, shown_of, under_ablation, workloads_under
+from warpreg_papers.shown import ALL, AblationResult, find_ablation, shown_of, under_ablation, workloads_under
 
 Progress = Callable[[str], None]
 
@@ -118,8 +118,8 @@ def steps_of(paper: str, results: Sequence[str]) -> int:
 
 
 def renewed(
-    page: Complete, results: Sequence[str], processes: int | None = None, progress: Progress = lambda step: None
-) -> Complete:
+    page: PaperReport, results: Sequence[str], processes: int | None = None, progress: Progress = lambda step: None
+) -> PaperReport:
     """The page with some results measured again, at its size and on the paper's own code.
 
     Measurements are saved, so that an interrupted run resumes.  ``progress`` as in `complete`.  Raises as `needs_of`.
@@ -142,7 +142,7 @@ def renewed(
     }
     rows = [_kept(paper, row, new.get(row["id"])) for row in page.rows]
     ablated = [row for row in page.ablated if row["id"] not in results and _is_named(paper, row)]
-    shown: list[Shown] = []
+    shown: list[AblationResult] = []
     for name in needs.ablations:
         other = under_ablation(paper, name, measured, (), processes, named(f"ablation {name}"), keep=True)
         shown += shown_of(paper, name, values, other)
@@ -152,7 +152,7 @@ def renewed(
     return dataclasses.replace(page, rows=rows, ablated=ablated)
 
 
-def _on_code(page: Complete, code: str) -> dict[str, Measured]:
+def _on_code(page: PaperReport, code: str) -> dict[str, Measured]:
     """The results of a page on a code of its paper."""
     return {row["id"]: row["measured"][code] for row in page.codes["results"] if code in row["measured"]}
 

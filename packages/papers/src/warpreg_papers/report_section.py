@@ -9,7 +9,7 @@ from typing import Any
 from warpreg.ir.errors import WarpregError
 from warpreg_papers.pages.page import TITLES
 from warpreg_papers.reproduction import reproduced, saved_measurements
-from warpreg_papers.shown import Shown, saved_verdicts
+from warpreg_papers.shown import AblationResult, saved_verdicts
 from warpreg_papers.summary import summed
 
 
@@ -39,7 +39,7 @@ def reproduction(paper: str, size: str) -> dict[str, Any]:
     }
 
 
-def _verdict(shown: Shown | None) -> dict[str, Any]:
+def _verdict(shown: AblationResult | None) -> dict[str, Any]:
     """What an ablation says of the cause of a result: its title, the value without the cause, the verdict."""
     if shown is None:
         return {}

@@ -74,7 +74,7 @@ class Paper(Protocol):
         """Measured values by result id."""
 
 
-class Explained(Protocol):
+class CauseModule(Protocol):
     """Declarations of the module of a paper's causes."""
 
     CAUSES: Mapping[str, Cause]
@@ -83,7 +83,7 @@ class Explained(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduced:
+class ReproducedResult:
     """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``.
 
     ``band``: the least and the greatest value for an input that is uncertain.  ``apart``: why a result outside its
@@ -134,9 +134,9 @@ def paper_module(paper: str) -> Paper:
     return cast(Paper, _part(paper, "results"))
 
 
-def explained(paper: str) -> Explained:
+def explained(paper: str) -> CauseModule:
     """Causes and ablations of an implemented paper; raises UnknownNameError."""
-    return cast(Explained, _part(paper, "causes"))
+    return cast(CauseModule, _part(paper, "causes"))
 
 
 def summary_of(paper: str) -> str:
@@ -252,7 +252,7 @@ def saved_measurements(paper: str, size: str = "small") -> Study:
     return saved(module.WORKLOADS, module.MEASURES, size, code_of(paper).choice, only=workloads_of_measures(paper))
 
 
-def reproduced(paper: str, study: Study) -> Iterator[Reproduced]:
+def reproduced(paper: str, study: Study) -> Iterator[ReproducedResult]:
     """Every printed result of the paper, in the paper's order.
 
     Raises ReproductionError if the module names a result that is not printed or only quoted.
@@ -272,27 +272,27 @@ def reproduced(paper: str, study: Study) -> Iterator[Reproduced]:
         raise ReproductionError(f"{paper}: only quoted by the paper: {', '.join(sorted(quoted))}")
     for result in printed:
         if result.quoted:
-            yield Reproduced(result, None, f"quoted from {result.quoted}")
+            yield ReproducedResult(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
             yield judged(paper, result, findings[result.id], study, bands.get(result.id))
         elif result.id in module.UNMEASURABLE:
-            yield Reproduced(result, None, module.UNMEASURABLE[result.id])
+            yield ReproducedResult(result, None, module.UNMEASURABLE[result.id])
         else:
-            yield Reproduced(result, None, NOT_AMONG_THEM)
+            yield ReproducedResult(result, None, NOT_AMONG_THEM)
 
 
 def judged(
     paper: str, result: Published, value: Measured, study: Study, band: tuple[float, float] | None = None
-) -> Reproduced:
+) -> ReproducedResult:
     """A measured result, and if it is outside its tolerance, what sets it apart in a study, or its cause."""
     said = explained(paper)
     if result.within(value):
-        return Reproduced(result, value, "", band)
+        return ReproducedResult(result, value, "", band)
     apart = set_apart(result, said, study)
-    return Reproduced(result, value, reason(result.id, said) if apart is None else apart.text, band, apart)
+    return ReproducedResult(result, value, reason(result.id, said) if apart is None else apart.text, band, apart)
 
 
-def reason(result: str, said: Explained) -> str:
+def reason(result: str, said: CauseModule) -> str:
     """The tested cause of a result outside its tolerance, or the statement that there is none."""
     if result in said.CAUSES:
         return str(said.CAUSES[result])

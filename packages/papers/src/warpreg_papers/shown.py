@@ -22,7 +22,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AblationResult:
     """A printed result, measured unchanged and under the ablation of its cause; ``title`` describes the ablation."""
 
     published: Published
@@ -109,7 +109,7 @@ def under_ablation(
     return findings_of(parts, other)
 
 
-def saved_verdicts(paper: str, study: Study) -> Iterator[Shown]:
+def saved_verdicts(paper: str, study: Study) -> Iterator[AblationResult]:
     """The results outside their tolerance whose cause names an ablation that has been measured on all workloads of
     ``study``, at its size and with its options; nothing is measured.
     """
@@ -133,19 +133,21 @@ def _left_out(study: Study) -> set[str]:
     return {Path(name).name for reasons in study.left_out.values() for name in reasons}
 
 
-def shown(paper: str, name: str, study: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
+def shown(paper: str, name: str, study: Study, other: Mapping[str, Measured]) -> Iterator[AblationResult]:
     """The results whose cause names an ablation, in the paper's order."""
     return shown_of(paper, name, paper_module(paper).findings(study), other)
 
 
-def shown_of(paper: str, name: str, measured: Mapping[str, Measured], other: Mapping[str, Measured]) -> Iterator[Shown]:
+def shown_of(
+    paper: str, name: str, measured: Mapping[str, Measured], other: Mapping[str, Measured]
+) -> Iterator[AblationResult]:
     """The same, by values that were ``measured`` without the ablation."""
     module = explained(paper)
     for result in published.results(paper):
         cause = module.CAUSES.get(result.id)
         if cause is not None and cause.ablation == name:
             title = module.ABLATIONS[name].title
-            yield Shown(result, cause, title, measured.get(result.id), other.get(result.id))
+            yield AblationResult(result, cause, title, measured.get(result.id), other.get(result.id))
 
 
 def compare(
@@ -158,7 +160,7 @@ def compare(
     progress: Callable[[str], None] = lambda name: None,
     *,
     keep: bool = True,
-) -> list[Shown]:
+) -> list[AblationResult]:
     """Measure a paper's workloads unchanged and under one ablation, or all of them in turn; ``choice`` as in `measure`.
 
     Raises UnknownNameError.
@@ -168,7 +170,7 @@ def compare(
         parts_of(paper, find_ablation(paper, one))
     asked = names or paper_module(paper).WORKLOADS
     study = measure(paper, size, asked, choice, processes, progress, keep=keep)
-    rows: list[Shown] = []
+    rows: list[AblationResult] = []
     for one in wanted:
         other = under_ablation(paper, one, study, asked, processes, progress, keep=keep)
         rows += shown(paper, one, study, other)

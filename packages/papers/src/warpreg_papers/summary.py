@@ -49,7 +49,7 @@ class Summary:
 
 
 def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
-    """The summary of a paper's rows in the form of `Reproduced.as_dict`."""
+    """The summary of a paper's rows in the form of `ReproducedResult.as_dict`."""
     every = list(rows)
     measured = [row for row in every if row["measured"] is not None]
     judged = [row for row in measured if row["could_fail"]]

@@ -40,7 +40,7 @@ ORDERS = "orders"
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenStrand:
     """A strand without a proven optimum; savings in pJ for one execution of each access."""
 
     kernel: str
@@ -70,7 +70,7 @@ class Gap:
     """Saved by the optimal placement."""
     bound_pj: float = 0.0
     """What no placement saves more than."""
-    unproven: tuple[Open, ...] = ()
+    unproven: tuple[OpenStrand, ...] = ()
     """Strands without a proven optimum."""
     steps: Mapping[str, float] = field(default_factory=dict)
     """Savings of optimal placements with increasing freedom (`STEPS`); empty unless requested."""
@@ -157,7 +157,7 @@ class OracleGap:
         saved = sum(placed.savings for placed in greedy)
         best = optimum(view, strand, chosen.upper, ANY, self.limit_s)
         executed = sum(int(visits[segment.block]) * len(segment.pcs) for segment in strand.segments)
-        left = Open(view.kernel.name, strand.pcs[0], executed, saved, max(saved, best.savings), best.bound)
+        left = OpenStrand(view.kernel.name, strand.pcs[0], executed, saved, max(saved, best.savings), best.bound)
         frequency = {pc: int(visits[segment.block]) / entered for segment in strand.segments for pc in segment.pcs}
         steps = self._steps(view, strand, chosen, greedy, best) if self.explains else {}
         frequent = self._executed(view, strand, chosen, greedy, best, frequency) if self.explains else {}

@@ -42,7 +42,7 @@ ISSUED, WAITED, OWN_COLUMNS = 0, 1, 2
 """Columns after those of the counts."""
 
 
-class Kept(NamedTuple):
+class CountState(NamedTuple):
     """``columns`` of an instruction, ``rows`` of instructions and of what belongs to none, ``first`` event; counts
     ``before`` the last hook; ``last`` [warp]: the cycle of its last issue.
     """
@@ -120,7 +120,7 @@ def instrumented(design: Design, kernel: Kernel) -> tuple[Design, list[Kernel]]:
             raise RunError(f"{design.name} adds more than {MAX_ADDED} instructions to kernel {kernel.name}")
         codes.append(code)
         before = np.zeros(counted, np.int64)
-        kept = Kept(columns, rows, len(design.events), per_kernel(before), per_warp(np.int64(0)))
+        kept = CountState(columns, rows, len(design.events), per_kernel(before), per_warp(np.int64(0)))
         state: tuple[Any, ...] = record_type("Instructions", ("own", "kept"))(own, kept)
         return state
 

@@ -20,7 +20,7 @@ Grids = Mapping[str, Mapping[str, Sequence[Value]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refusal:
     """A design with values of parameters that it cannot have, and why."""
 
     design: Design
@@ -49,7 +49,7 @@ def attempts(
     *,
     machine: Machine | None = None,
     unchecked: bool = False,
-) -> list[Chosen | Refused]:
+) -> list[Chosen | Refusal]:
     """As `grid`, but values that the design cannot have are refused one by one.
 
     Raises UnknownNameError, also for a parameter, and DesignError for a file that is not a design.
@@ -58,19 +58,19 @@ def attempts(
     for name in values:
         if name not in design.defaults:
             raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
-    choices: list[Chosen | Refused] = []
+    choices: list[Chosen | Refusal] = []
     for one in _combinations(values):
         try:
             choices.append(Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked))
         except ParameterError as error:
-            choices.append(Refused(design, one, str(error)))
+            choices.append(Refusal(design, one, str(error)))
     return choices
 
 
-def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refused]]:
+def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refusal]]:
     """The `attempts` of several designs, those that are refused apart."""
     found = [one for name in grids for one in attempts(name, grids[name], machine=machine, unchecked=unchecked)]
-    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refused)]
+    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refusal)]
 
 
 def _combinations(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
-from warpreg.evaluation.runs.counting import How
+from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
+from warpreg.evaluation.runs.counting import CountingMethod
 from warpreg.evaluation.runs.row import Failure, Parameters, Row
 from warpreg.evaluation.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.evaluation.runs.stored_row import keep
@@ -23,7 +23,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class RunOptions:
     """How runs are made: workloads are run, traces are read."""
 
     size: str
@@ -49,8 +49,8 @@ class Comparison:
     unchecked: bool
     machine: str
     technology: str
-    how: How
-    making: Making
+    how: CountingMethod
+    making: RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Share:
         named = [whole.designs[place] for place in self.designs]
         choices = [Chosen.load(design, values, unchecked=whole.unchecked) for design, values in named]
         try:
-            found = attempts(Counting(whole.making.run(self.name), setting.machine, whole.how), choices, setting)
+            found = attempts(DesignCounter(whole.making.run(self.name), setting.machine, whole.how), choices, setting)
             return [_kept(row, key) for row, key in zip(found, self.keys, strict=True)]
         except WarpregError as error:
             return [Failure(self.name, str(error))]

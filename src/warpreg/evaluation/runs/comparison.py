@@ -13,7 +13,7 @@ from warpreg import energy, gpu
 from warpreg.designs import DesignError
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.energy import LevelEnergy, Technology
-from warpreg.evaluation.runs.counting import Counted, How, Replayed
+from warpreg.evaluation.runs.counting import CountingMethod, DesignCounts, Replayed
 from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage
 from warpreg.evaluation.runs.parts import Part
 from warpreg.evaluation.runs.provenance import code_version
@@ -58,19 +58,19 @@ class Setting:
         check_prices(choices, self.machine, self.technology)
 
 
-def compare(run: Run, choices: Sequence[Chosen], setting: Setting, how: How | None = None) -> Iterator[Row]:
+def compare(run: Run, choices: Sequence[Chosen], setting: Setting, how: CountingMethod | None = None) -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
     ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it, and
     EnergyError, before anything is counted, for a design that the technology cannot price.
     """
     setting.check(choices)
-    counting = Counting(run, setting.machine, how or Replayed())
+    counting = DesignCounter(run, setting.machine, how or Replayed())
     for choice in choices:
         yield row(run, choice, setting, counting.of(choice), counting.plain, counting.how.options)
 
 
-def attempts(counting: Counting, choices: Sequence[Chosen], setting: Setting) -> Iterator[Row | Failure]:
+def attempts(counting: DesignCounter, choices: Sequence[Chosen], setting: Setting) -> Iterator[Row | Failure]:
     """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
     be counted, and InterruptedCodeError.
     """
@@ -100,19 +100,19 @@ def _failure(run: Run, choice: Chosen, machine: Machine, error: WarpregError) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
+class DesignCounter:
     """Counts of designs on a run; those of the plain MRF once, when they are needed."""
 
     run: Run
     machine: Machine
-    how: How
+    how: CountingMethod
 
     @functools.cached_property
-    def plain(self) -> Counted:
+    def plain(self) -> DesignCounts:
         """The counts of the plain MRF."""
         return self.how.count(self.run, Chosen.load(BASELINE), self.machine)
 
-    def of(self, choice: Chosen) -> Counted:
+    def of(self, choice: Chosen) -> DesignCounts:
         """The counts of a design."""
         return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.machine)
 
@@ -121,8 +121,8 @@ def row(
     run: Run,
     choice: Chosen,
     setting: Setting,
-    counted: Counted,
-    plain: Counted,
+    counted: DesignCounts,
+    plain: DesignCounts,
     options: Mapping[str, Any],
 ) -> Row:
     """The row of the counts ``counted`` for a design and for the ``plain`` MRF; ``options`` describe the counting."""
@@ -163,7 +163,7 @@ def row(
 
 
 def _ends(
-    choice: Chosen, counted: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
+    choice: Chosen, counted: DesignCounts, plain: DesignCounts, setting: Setting, built: Sequence[Part]
 ) -> tuple[tuple[float, float], ...]:
     """Dynamic energy of the design and of the plain MRF at each end of the technology's band; empty if it has none."""
     added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
@@ -173,7 +173,7 @@ def _ends(
     )
 
 
-def _total(found: Counted, levels: Sequence[str], setting: Setting) -> float:
+def _total(found: DesignCounts, levels: Sequence[str], setting: Setting) -> float:
     return math.fsum(level.total_pj for level in _levels(found.counts, levels, setting).values())
 
 
@@ -187,7 +187,7 @@ def _residency(run: Run, choice: Chosen, machine: Machine, *, is_timed: bool) ->
         return ()
 
 
-def _use(counted: Counted) -> Use:
+def _use(counted: DesignCounts) -> Use:
     """What was counted, and how long that took: in a sample, the cycles and SMs that were timed."""
     events: dict[str, int] = {}
     for one in counted.counts:

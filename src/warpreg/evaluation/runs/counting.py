@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class DesignCounts:
     """Counts of a design on a run, to be summed; ``estimate`` of its cycles if they were timed."""
 
     counts: Sequence[Counts]
     estimate: Estimate | None = None
 
 
-class How(Protocol):
+class CountingMethod(Protocol):
     """A method of counting."""
 
     @property
     def options(self) -> Mapping[str, Any]:
         """Its entries in a result row, in addition to the options of the run."""
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
         """The counts of the design on the run."""
 
 
@@ -53,14 +53,14 @@ class Replayed:
     def options(self) -> Mapping[str, Any]:
         return {} if self.suspend == "never" else {"suspend": self.suspend}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
         order = choice.design.declaration.order
         if order not in ("static", "warp"):
             raise RunError(
                 f"{choice.design.name}: depends on the order of warps ({order}), so it needs a recorded schedule:"
                 " --cycles makes one, --schedule FILE reads one; in Python and in a study file, cycles = true does"
             )
-        return Counted(replayed(run, choice, self.suspend, machine))
+        return DesignCounts(replayed(run, choice, self.suspend, machine))
 
 
 def replayed(run: Run, choice: Chosen, suspend: Suspend = "never", machine: Machine | None = None) -> list[Counts]:
@@ -86,8 +86,8 @@ class AlongSchedule:
     def options(self) -> Mapping[str, Any]:
         return {"schedule": hashlib.sha256(self.file.read_bytes()).hexdigest()[:DIGITS]}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
-        return Counted(
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
+        return DesignCounts(
             [
                 replay_launches(
                     self._scheduled(run, kernel), kernel, choice.design, machine=machine, **choice.parameters
@@ -134,7 +134,7 @@ class Timed:
             raise RunError(f"{run.name}: no copies from the host are recorded; a kernelslist.g names them")
         return {"cold": self.cold, "copies": run.copies if self.copies else ()}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> Counted:
+    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
         from warpreg.timing import estimate, simulate  # takes a tenth of a second
         from warpreg.timing.launch.estimate import whole
 
@@ -144,4 +144,4 @@ class Timed:
             found = whole(simulate(run.launches, machine, designs=choice, **options), len(run.launches))
         else:
             found = estimate(run.launches, machine, self.sample, designs=choice, **options)
-        return Counted([found.timed.counts], found)
+        return DesignCounts([found.timed.counts], found)

@@ -103,7 +103,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class MissingFinding:
     """Replacement of a finding: why a workload was not measured."""
 
     reason: str
@@ -173,7 +173,7 @@ def study(
     for name, each in _each([task for task in tasks if task.measures], processes or os.cpu_count() or 1):
         progress(name)
         for measure, finding in zip(measures_of(name, wanted, only), each, strict=True):
-            if isinstance(finding, LeftOut):
+            if isinstance(finding, MissingFinding):
                 left_out.setdefault(measure, {})[name] = finding.reason
             else:
                 by_measure[measure][name] = finding
@@ -239,15 +239,15 @@ def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, 
 
 
 def _measured(task: Task) -> tuple[str, list[Any]]:
-    run: Run | LeftOut | None = None
+    run: Run | MissingFinding | None = None
     each = []
     for measure in task.measures:
         key = findings.key_of(measure, task.name, task.size, task.choice) if task.keep else None
         known = findings.kept(key) if key else None
         if known is None:
             run = _run(task) if run is None else run
-            finding = run if isinstance(run, LeftOut) else _finding(measure, run)
-            if key and not isinstance(finding, LeftOut):
+            finding = run if isinstance(run, MissingFinding) else _finding(measure, run)
+            if key and not isinstance(finding, MissingFinding):
                 findings.keep(key, finding)
         else:
             (finding,) = known
@@ -255,11 +255,11 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
     return task.name, each
 
 
-def _run(task: Task) -> Run | LeftOut:
+def _run(task: Task) -> Run | MissingFinding:
     try:
         return run_workload(find_workload(task.name), task.size, choice=task.choice, record=_record(task))
     except BREAKS as error:
-        return LeftOut(f"it does not run: {_told(error)}")
+        return MissingFinding(f"it does not run: {_told(error)}")
 
 
 def _record(task: Task) -> simt.Record:
@@ -271,7 +271,7 @@ def _finding(measure: Measure[Any], run: Run) -> Any:
     try:
         return measure(run)
     except BREAKS as error:
-        return LeftOut(_told(error))
+        return MissingFinding(_told(error))
 
 
 def _told(error: Exception) -> str:

@@ -31,7 +31,7 @@ from warpreg.evaluation.runs.provenance import DIGITS
 from warpreg.evaluation.runs.row import Row
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, find_workload
 from warpreg.evaluation.runs.traces import AS_RECORDED, TraceChoice, is_trace
-from warpreg.evaluation.sweep.cells import Cell, Made, design_name
+from warpreg.evaluation.sweep.cells import Cell, RunSpec, design_name
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.ptx.cuda.compile import headers_of
@@ -121,7 +121,7 @@ class Keys:
         identity = {"unchecked": self.unchecked, **fields_of(cell, content, WITHOUT_EFFECT)}
         return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
 
-    def of_run(self, made: Made) -> str:
+    def of_run(self, made: RunSpec) -> str:
         """The key of a run, whatever is counted on it.  Raises as `of`."""
         return store.key_of(package(), json.dumps(self._content(made), sort_keys=True))
 
@@ -133,7 +133,7 @@ class Keys:
             self._designs[key] = {"design": [choice.design.name, choice.digest], "values": choice.parameters}
         return self._designs[key]
 
-    def _content(self, made: Made) -> dict[str, Any]:
+    def _content(self, made: RunSpec) -> dict[str, Any]:
         """What is run, and how it is compiled."""
         key = repr(made)  # equal values may have different types, as 1 and True
         if key not in self._made:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from warpreg import designs, energy, gpu, workloads
 from warpreg.designs.loading.composition import SEPARATOR
-from warpreg.evaluation.runs.comparing import Making
-from warpreg.evaluation.runs.counting import How, Replayed, Timed
+from warpreg.evaluation.runs.comparing import RunOptions
+from warpreg.evaluation.runs.counting import CountingMethod, Replayed, Timed
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, find_workload
 from warpreg.evaluation.runs.traces import AS_RECORDED, TraceChoice, is_trace
@@ -28,7 +28,7 @@ FILES = (".py", ".toml", LIST_SUFFIX, *TRACE_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunSpec:
     """What is run: a workload, or a recorded trace."""
 
     workload: str
@@ -37,9 +37,9 @@ class Made:
     choice: CompileChoice
     reading: TraceChoice = AS_RECORDED
 
-    def making(self, record: Record) -> Making:
+    def making(self, record: Record) -> RunOptions:
         """How it is run."""
-        return Making(self.size, self.seed, self.choice, record, reading=self.reading)
+        return RunOptions(self.size, self.seed, self.choice, record, reading=self.reading)
 
     def as_dict(self) -> dict[str, Any]:
         """For a row: options of the compiler and of traces as far as they are not the defaults."""
@@ -53,10 +53,10 @@ class Made:
 class Cell:
     """One run under one design on one machine; ``values`` are the design's parameters as far as they are given."""
 
-    made: Made
+    made: RunSpec
     machine: str
     technology: str
-    how: How
+    how: CountingMethod
     design: str
     values: tuple[tuple[str, Value], ...] = ()
 
@@ -86,12 +86,12 @@ def cells_of(study: StudyFile, folder: Path) -> list[Cell]:
     ]
 
 
-def runs_of(study: StudyFile, folder: Path) -> list[Made]:
+def runs_of(study: StudyFile, folder: Path) -> list[RunSpec]:
     """Every combination of workloads, sizes, seeds and compile options."""
     names = workload_names(study, folder)
     choices = list(compile_choices(study))
     reading = study.reading(folder)
-    return [Made(*one, reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
+    return [RunSpec(*one, reading) for one in itertools.product(names, study.sizes, study.seeds, choices)]
 
 
 def workload_names(study: StudyFile, folder: Path) -> list[str]:
@@ -129,7 +129,7 @@ def choices_of(study: StudyFile, folder: Path) -> Iterator[tuple[str, tuple[tupl
                 yield name, tuple(zip(grid, values, strict=True))
 
 
-def how_of(study: StudyFile) -> How:
+def how_of(study: StudyFile) -> CountingMethod:
     """Replay, or timing of whole runs or of samples."""
     if not study.cycles:
         return Replayed(study.suspend)

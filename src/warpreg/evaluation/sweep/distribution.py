@@ -14,7 +14,7 @@ from typing import Any
 
 from warpreg.evaluation.sweep.errors import SweepError
 from warpreg.evaluation.sweep.executors import opened
-from warpreg.evaluation.sweep.far_work import Sent, keep_sent, post
+from warpreg.evaluation.sweep.far_work import TaskResults, keep_sent, post
 from warpreg.evaluation.sweep.processes import PROCESSES
 from warpreg.evaluation.sweep.work import Found, Task, finish, told
 
@@ -79,7 +79,7 @@ def _finished(
 def _result(future: Future[Any], task: Task, *, survives: bool) -> Results:
     try:
         found = future.result()
-        results: Results = keep_sent(found) if isinstance(found, Sent) else found
+        results: Results = keep_sent(found) if isinstance(found, TaskResults) else found
         return results
     except CancelledError as error:
         raise SweepError("the scheduler is gone; what was finished is kept") from error

@@ -25,7 +25,7 @@ ANSWER_S = 10
 EXTRA = "the Dask executors require the 'cluster' extra: pip install 'warpreg[cluster]'"
 
 
-class Here(Executor):
+class InProcessExecutor(Executor):
     """Runs each call in this process, when it is submitted."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -53,7 +53,11 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
 
 
 def _processes(workers: int) -> Executor:
-    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=starting(), initializer=end_with_parent)
+    return (
+        InProcessExecutor()
+        if workers == 1
+        else ProcessPoolExecutor(workers, mp_context=starting(), initializer=end_with_parent)
+    )
 
 
 @contextmanager

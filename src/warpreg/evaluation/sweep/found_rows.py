@@ -15,7 +15,7 @@ from warpreg.evaluation.runs.counting import Replayed, Timed
 from warpreg.evaluation.runs.row import Failure, Row
 from warpreg.evaluation.runs.traces import is_trace
 from warpreg.evaluation.sweep.batch import Keys
-from warpreg.evaluation.sweep.cells import Cell, Made
+from warpreg.evaluation.sweep.cells import Cell, RunSpec
 
 FILES = (".py", ".toml")
 KEPT = Replayed, Timed
@@ -66,7 +66,7 @@ def _together(
 def _keys(comparison: Comparison, name: str) -> list[str | None]:
     """The key of each design on a workload; None for what is not kept."""
     making = comparison.making
-    made = Made(name, making.size, making.seed, making.choice, making.reading)
+    made = RunSpec(name, making.size, making.seed, making.choice, making.reading)
     cells = [
         Cell(made, comparison.machine, comparison.technology, comparison.how, design, tuple(values.items()))
         for design, values in comparison.designs

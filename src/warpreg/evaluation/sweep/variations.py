@@ -12,8 +12,8 @@ from typing import Any
 
 from warpreg import gpu
 from warpreg.evaluation.runs.choices import Grids, attempted
-from warpreg.evaluation.runs.comparing import Comparison, Making, Progress
-from warpreg.evaluation.runs.counting import How
+from warpreg.evaluation.runs.comparing import Comparison, Progress, RunOptions
+from warpreg.evaluation.runs.counting import CountingMethod
 from warpreg.evaluation.runs.row import Failure, Row
 from warpreg.evaluation.runs.run import CompileChoice
 from warpreg.evaluation.sweep.found_rows import compared_once
@@ -68,15 +68,15 @@ def variations(named: Sequence[str], machine: str, choice: CompileChoice) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class Varied:
+class VariationStudy:
     """Designs on workloads or traces, to be compared under several variations."""
 
     names: Sequence[str]
     """Workloads and traces."""
     grids: Grids
     technology: str
-    how: How
-    making: Making
+    how: CountingMethod
+    making: RunOptions
     """How runs are made; its compile options are those of the variation."""
     unchecked: bool = False
     """Hooks of design files run without checks."""

@@ -16,14 +16,14 @@ from typing import Any
 
 import warpreg
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
-from warpreg.evaluation.runs.counting import Counted, How, Timed
+from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
+from warpreg.evaluation.runs.counting import CountingMethod, DesignCounts, Timed
 from warpreg.evaluation.runs.row import Failure
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.studies.study import BREAKS
 from warpreg.evaluation.sweep import batch
 from warpreg.evaluation.sweep.batch import Batch, Keys
-from warpreg.evaluation.sweep.cells import Cell, Made
+from warpreg.evaluation.sweep.cells import Cell, RunSpec
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
@@ -158,7 +158,7 @@ def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Fo
 
 
 def _results(
-    counting: Counting, cells: Sequence[tuple[int, Cell]], setting: Setting, task: Task
+    counting: DesignCounter, cells: Sequence[tuple[int, Cell]], setting: Setting, task: Task
 ) -> Iterator[tuple[int, Found]]:
     """The result of each cell of a run, kept before it is yielded."""
     choices = [batch.loaded(cell.design, cell.values, setting.machine, task.unchecked) for _, cell in cells]
@@ -188,20 +188,20 @@ class _Latest:
     """A run, and the counts of its plain register file on each machine."""
 
     run: Run
-    _countings: dict[tuple[str, How], Counting] = field(default_factory=dict)
+    _countings: dict[tuple[str, CountingMethod], DesignCounter] = field(default_factory=dict)
 
-    def counting(self, machine: Machine, how: How) -> Counting:
+    def counting(self, machine: Machine, how: CountingMethod) -> DesignCounter:
         """Counts on a machine, which have those of the plain register file from the task before."""
-        return self._countings.setdefault((machine.digest, how), _Remembering(self.run, machine, how))
+        return self._countings.setdefault((machine.digest, how), _CachingCounter(self.run, machine, how))
 
 
 @dataclass(frozen=True, eq=False)
-class _Remembering(Counting):
+class _CachingCounter(DesignCounter):
     """Counts that remember those of the latest design, for cells that differ in the technology only."""
 
-    _latest: dict[tuple[str, str], Counted] = field(default_factory=dict)
+    _latest: dict[tuple[str, str], DesignCounts] = field(default_factory=dict)
 
-    def of(self, choice: Chosen) -> Counted:
+    def of(self, choice: Chosen) -> DesignCounts:
         """The counts of a design."""
         key = choice.digest, repr(choice.parameters)
         if key not in self._latest:
@@ -212,7 +212,7 @@ class _Remembering(Counting):
 
 
 @functools.lru_cache(maxsize=1)
-def _run(made: Made, key: str, record: Record) -> _Latest:
+def _run(made: RunSpec, key: str, record: Record) -> _Latest:
     """The latest run, which the next task may need too; its ``key`` covers the files that it depends on."""
     return _Latest(made.making(record).run(made.workload))
 

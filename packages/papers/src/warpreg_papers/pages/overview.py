@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from warpreg_papers.complete import Complete, Row
+from warpreg_papers.complete import PaperReport, Row
 from warpreg_papers.pages.markdown import filled, item, line
 from warpreg_papers.pages.page import COMMAND, NOT_EXPLAINED, SUPPOSED, TITLES, judged
 from warpreg_papers.published import KINDS
@@ -42,7 +42,7 @@ be expected.
 """
 
 
-def overview(papers: Sequence[Complete]) -> Iterator[str]:
+def overview(papers: Sequence[PaperReport]) -> Iterator[str]:
     """The page as lines of Markdown, of the papers whose results are there."""
     outcomes = {report.paper: _outcomes(report) for report in papers}
     every = [outcome for by_result in outcomes.values() for outcome in by_result.values()]
@@ -73,14 +73,14 @@ def overview(papers: Sequence[Complete]) -> Iterator[str]:
     yield from _unexplained(papers, outcomes)
 
 
-def _outcomes(report: Complete) -> dict[str, str]:
+def _outcomes(report: PaperReport) -> dict[str, str]:
     """The outcome of each measured result that could fail, by its id."""
     verdicts = {row["id"]: row["verdict"] for row in judged(report.rows, report.ablated)}
     rows = [row for row in report.rows if row["could_fail"] and row["measured"] is not None]
     return {row["id"]: REACHED if row["within"] else str(verdicts.get(row["id"], row["status"])) for row in rows}
 
 
-def _by_kind(papers: Sequence[Complete], outcomes: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
+def _by_kind(papers: Sequence[PaperReport], outcomes: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
     """The outcomes of results by what they are about."""
     by_kind: dict[str, list[str]] = {title: [] for title in KINDS.values()}
     for paper in papers:
@@ -107,11 +107,11 @@ def _meanings() -> Iterator[str]:
         yield item(f"- *{outcome}*: {meaning}")
 
 
-def _link(report: Complete) -> str:
+def _link(report: PaperReport) -> str:
     return f"[{report.paper}](reproduction-{report.paper}.md)"
 
 
-def _lessons(papers: Sequence[Complete]) -> Iterator[str]:
+def _lessons(papers: Sequence[PaperReport]) -> Iterator[str]:
     if any(report.lessons for report in papers):
         yield "\n## What a designer learns\n"
     for report in papers:
@@ -119,7 +119,7 @@ def _lessons(papers: Sequence[Complete]) -> Iterator[str]:
             yield item(f"- {lesson}")
 
 
-def _unexplained(papers: Sequence[Complete], outcomes: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _unexplained(papers: Sequence[PaperReport], outcomes: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """The results that are not explained, with what was observed about them."""
     rows = [row for report in papers for row in report.rows if outcomes[report.paper].get(row["id"]) == NOT_EXPLAINED]
     if rows:

@@ -10,7 +10,7 @@ from typing import get_args
 
 from warpreg.report.figure import Figure
 from warpreg_papers.cause import Verdict
-from warpreg_papers.complete import Codes, Complete, Row
+from warpreg_papers.complete import Codes, PaperReport, Row
 from warpreg_papers.pages.markdown import cell, filled, item, line
 from warpreg_papers.reproduction import summary_of
 from warpreg_papers.summary import summed
@@ -71,7 +71,7 @@ WORDS_APART = {"allowed": "{} allowed", "limit": "limit {}", "otherwise": "{} by
 """The value that decides, by its field (`warpreg_papers.apart.FIELDS`)."""
 
 
-def page(report: Complete, pictures: Iterable[tuple[Figure, str]]) -> Iterator[str]:
+def page(report: PaperReport, pictures: Iterable[tuple[Figure, str]]) -> Iterator[str]:
     """The page as lines of Markdown; each picture has a path relative to the page."""
     paper, size, rows = report.paper, report.size, report.rows
     said = summary_of(paper)

@@ -18,7 +18,7 @@ from warpreg.report.figure import Figure
 from warpreg.report.figures import save_drawing
 from warpreg.report.files import whole
 from warpreg_papers import published
-from warpreg_papers.complete import Complete
+from warpreg_papers.complete import PaperReport
 from warpreg_papers.pages.overview import overview
 from warpreg_papers.pages.page import page
 from warpreg_papers.reproduction import PAPERS, figures_of
@@ -28,32 +28,32 @@ class PageError(WarpregError):
     """Files that are no valid input of a page."""
 
 
-def write_page(report: Complete, folder: Path) -> Path:
+def write_page(report: PaperReport, folder: Path) -> Path:
     """Write the page of a paper, with its pictures and results; returns the path of the page."""
     return _write_page(
         report, [_draw(report.paper, figure, frame, folder) for figure, frame in report.frames if len(frame)], folder
     )
 
 
-def rewrite_page(report: Complete, folder: Path) -> Path:
+def rewrite_page(report: PaperReport, folder: Path) -> Path:
     """Write the page of a paper and its results, with the pictures of the folder; returns the path of the page."""
     paths = ((figure, _picture(report.paper, figure)) for figure in figures_of(report.paper))
     pictures = [(figure, _from_page(path)) for figure, path in paths if (folder / path).is_file()]
     return _write_page(report, pictures, folder)
 
 
-def read_page(paper: str, folder: Path) -> Complete:
+def read_page(paper: str, folder: Path) -> PaperReport:
     """The results of a paper's page in a folder; raises PageError if it has none."""
     path = _results(paper, folder)
     if not path.is_file():
         raise PageError(f"{path}: expected results that warpreg reproduce {paper} --pages wrote, found none")
     try:
-        return Complete.of(json.loads(path.read_text(encoding="utf-8")))
+        return PaperReport.of(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, LookupError, TypeError) as error:
         raise PageError(f"{path}: expected results that warpreg reproduce --pages wrote, found {error}") from error
 
 
-def _write_page(report: Complete, pictures: list[tuple[Figure, str]], folder: Path) -> Path:
+def _write_page(report: PaperReport, pictures: list[tuple[Figure, str]], folder: Path) -> Path:
     results = _results(report.paper, folder)
     results.parent.mkdir(parents=True, exist_ok=True)
     _write(results, json.dumps(report.as_dict(), indent=1) + "\n")
@@ -65,7 +65,7 @@ def write_overview(folder: Path) -> Path:
     return _write(folder / "reference" / "reproduction.md", "\n".join([*overview(list(_saved(folder))), ""]))
 
 
-def _saved(folder: Path) -> Iterator[Complete]:
+def _saved(folder: Path) -> Iterator[PaperReport]:
     """The results in a folder, in the order of `PAPERS`; raises PageError for a file that is no such result."""
     for paper in PAPERS:
         if _results(paper, folder).is_file():

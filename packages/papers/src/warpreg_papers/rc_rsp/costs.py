@@ -55,14 +55,14 @@ def stores(design: Design, priced_kb: float | None = None) -> dict[str, Structur
 
 
 @dataclass(frozen=True, slots=True)
-class Elided:
+class ElidedShares:
     """Shares of reads and writes kept from the main register file."""
 
     reads: float
     writes: float
 
 
-def served(design: Design, counted: Counts, baseline: Counts, measured: Elided, printed: Elided) -> float:
+def served(design: Design, counted: Counts, baseline: Counts, measured: ElidedShares, printed: ElidedShares) -> float:
     """The change of normalized energy if the printed instead of the measured shares were elided, at the same prices.
 
     To first order: a further read that is elided is one of the stores instead of the main register file, in their mix

@@ -181,8 +181,8 @@ def gaps(study: Study) -> pd.DataFrame:
     frame, rows = figures_9_10(study), list[dict[str, object]]()
     printed = {one.id: one.value or 0.0 for one in published.results("rc-rsp")}
     for label, design in COMPARISON.items():
-        measured = costs.Elided(mean(frame[f"{label} reads elided"]), mean(frame[f"{label} writes elided"]))
-        asked = costs.Elided(printed[f"rc-rsp-reads-elided-{label}"], printed[f"rc-rsp-writes-elided-{label}"])
+        measured = costs.ElidedShares(mean(frame[f"{label} reads elided"]), mean(frame[f"{label} writes elided"]))
+        asked = costs.ElidedShares(printed[f"rc-rsp-reads-elided-{label}"], printed[f"rc-rsp-writes-elided-{label}"])
         each = [
             costs.served(design, counts(study, design, name), study[MRF][name], measured, asked)
             for name in names(study)

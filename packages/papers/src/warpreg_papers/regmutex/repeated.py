@@ -23,7 +23,7 @@ Words = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedLaunch:
     """Launches of one kernel in sequence as one launch; its thread blocks are numbered through."""
 
     launches: Sequence[Launch]
@@ -31,7 +31,7 @@ class Repeated:
 
     def __post_init__(self) -> None:
         traces = [one.trace for one in self.launches if one.trace is not None]
-        object.__setattr__(self, "trace", Joined(traces))
+        object.__setattr__(self, "trace", JoinedTrace(traces))
 
     @property
     def kernel(self) -> Kernel:
@@ -55,7 +55,7 @@ class Repeated:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTrace:
     """The traces of launches as one."""
 
     traces: Sequence[Trace]
@@ -80,7 +80,7 @@ class Joined:
             yield from trace.address_chunks()
 
 
-def enough(launches: Sequence[Launch], blocks: int) -> Launch | Repeated:
+def enough(launches: Sequence[Launch], blocks: int) -> Launch | RepeatedLaunch:
     """At least so many thread blocks of a kernel's launches."""
     largest = max(launches, key=lambda one: int(one.warp_instructions))
     if math.prod(largest.grid) >= blocks:
@@ -91,7 +91,7 @@ def enough(launches: Sequence[Launch], blocks: int) -> Launch | Repeated:
         found += math.prod(one.grid)
         if found >= blocks:
             break
-    return Repeated(taken)
+    return RepeatedLaunch(taken)
 
 
 def renumbered(chunk: Words, first: int) -> tuple[Words, int]:

@@ -22,7 +22,7 @@ from warpreg.gpu import Machine
 from warpreg.simt import Launch
 from warpreg_papers.regmutex.codes import PRINTED, Code, with_code
 from warpreg_papers.regmutex.kernels import FULL_GROUP, GROUPS, TABLE, Entry
-from warpreg_papers.regmutex.repeated import Repeated, enough
+from warpreg_papers.regmutex.repeated import RepeatedLaunch, enough
 
 WAVES = 4
 INSTRUCTIONS = 300_000
@@ -115,7 +115,7 @@ class InTable:
         return self.variant.chosen(**({"extended": entry.extended} if is_printed else {}))
 
 
-def blocks_of(launch: Launch | Repeated, machine: Machine) -> int:
+def blocks_of(launch: Launch | RepeatedLaunch, machine: Machine) -> int:
     """The thread blocks of four waves, each as many as fit an SM if registers do not count."""
     shape = Shape(math.prod(launch.block), launch.shared_bytes)
     return WAVES * max(1, room(machine, Residency(0), shape, 0).blocks)

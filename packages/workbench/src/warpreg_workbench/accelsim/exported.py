@@ -40,7 +40,7 @@ class CyclesError(WarpregError):
 
 
 @dataclass(frozen=True)
-class Theirs:
+class AccelSimCycles:
     """Accel-Sim's cycles by workload and machine, with ``launch`` cycles of latency in each launch."""
 
     cycles: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Theirs:
         return None if found is None else found - self.launch * launches
 
 
-def read_cycles(path: Path) -> Theirs:
+def read_cycles(path: Path) -> AccelSimCycles:
     """The file of Accel-Sim's cycles.  Raises CyclesError for a malformed one, OSError."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -67,7 +67,7 @@ def read_cycles(path: Path) -> Theirs:
         raise CyclesError(f"{path}: expected tables [cycles.WORKLOAD] with cycles by machine")
     for name, row in cycles.items():
         _check(path, name, row)
-    return Theirs(cycles, launch)
+    return AccelSimCycles(cycles, launch)
 
 
 def _check(path: Path, name: str, row: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ def _check(path: Path, name: str, row: Mapping[str, Any]) -> None:
 def compare(
     names: Sequence[str] = WORKLOADS,
     on: Sequence[str] = (),
-    theirs: Theirs | None = None,
+    theirs: AccelSimCycles | None = None,
     begin: Callable[[str], None] = lambda what: None,
 ) -> list[dict[str, Any]]:
     """A row for each workload and machine: launches, cycles and sectors read from DRAM, the same with empty caches
@@ -92,7 +92,7 @@ def compare(
     rows: list[dict[str, Any]] = []
     for name in names:
         begin(f"exporting and timing {name}")
-        rows += _rows(name, on or machines(), theirs or Theirs())
+        rows += _rows(name, on or machines(), theirs or AccelSimCycles())
     return rows
 
 
@@ -102,7 +102,7 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return summary(pd.DataFrame(known)) if known else {}
 
 
-def _rows(name: str, on: Sequence[str], theirs: Theirs) -> Iterator[dict[str, Any]]:
+def _rows(name: str, on: Sequence[str], theirs: AccelSimCycles) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         run = recorded_run(str(export_run(run_workload(find_workload(name), "tiny", record=ADDRESSES), Path(folder))))
         for machine in on:

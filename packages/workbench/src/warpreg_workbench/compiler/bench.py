@@ -75,7 +75,7 @@ class OurCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class CompilerComparison:
     """One kernel on one target, compiled by us and by ``ptxas``."""
 
     workload: str
@@ -140,7 +140,7 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None, addre
     `LaunchFileError` for a folder without PTX files.
     """
     version = ptxas_version()
-    compared: list[Compared] = []
+    compared: list[CompilerComparison] = []
     for name in workloads.names() if folder is None else ():
         begin(f"compiling {name}")
         compared += compare_workload(workloads.find(name), address_bits)
@@ -155,7 +155,7 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None, addre
     }
 
 
-def summary(compared: Iterable[Compared]) -> dict[str, float | int]:
+def summary(compared: Iterable[CompilerComparison]) -> dict[str, float | int]:
     """The figures over all kernels and targets; a kernel counts as verified if it is verified on every target."""
     compared = list(compared)
     wrong = {(one.workload, one.kernel) for one in compared if not one.verified}
@@ -188,14 +188,14 @@ def percentile_90(values: Iterable[float]) -> float:
     return float(np.percentile(list(values), 90))
 
 
-def compare_workload(workload: Workload, address_bits: int = 64) -> list[Compared]:
+def compare_workload(workload: Workload, address_bits: int = 64) -> list[CompilerComparison]:
     """Every kernel of the workload on every target, in the order of its PTX."""
     path = workload.ptx_path
     module = parse(path.read_text(encoding="utf-8"), path.name)
     return _compare(workload.name, path, module, [workload.problem(SIZE)], address_bits)
 
 
-def compare_file(path: Path, address_bits: int = 64) -> list[Compared]:
+def compare_file(path: Path, address_bits: int = 64) -> list[CompilerComparison]:
     """Every kernel of a PTX file, verified if the folder's launches include it."""
     launches = read_launches(path.parent)
     module = parse(path.read_text(encoding="utf-8"), path.name)
@@ -203,8 +203,10 @@ def compare_file(path: Path, address_bits: int = 64) -> list[Compared]:
     return _compare(path.stem, path, module, problems, address_bits)
 
 
-def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable], address_bits: int) -> list[Compared]:
-    rows: list[Compared] = []
+def _compare(
+    name: str, path: Path, module: Module, problems: Sequence[Runnable], address_bits: int
+) -> list[CompilerComparison]:
+    rows: list[CompilerComparison] = []
     for target in TARGETS:
         theirs = assemble(path, target)
         rolled = assemble(path, target, unroll=False)
@@ -220,7 +222,7 @@ def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable]
                 virtual, (our_counts(code), our_counts(alone)), (their_counts(machine), their_counts(plain))
             )
             rows.append(
-                Compared(
+                CompilerComparison(
                     name, kernel, target, kernel in same, OurCode.of(code), machine, OurCode.of(alone), plain,
                     tuple(copies), Evidence.of(code, machine, plain),
                 )

@@ -23,7 +23,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ptx import parse
-from warpreg_workbench.compiler.vendor_compiler import Listed, assemble
+from warpreg_workbench.compiler.vendor_compiler import DisassemblyLine, assemble
 
 TARGET = "sm_75"
 FIXED = frozenset({"ld", "st", "atom", "red", "bar", "bra", "ret", "exit", "tex", "tld4", "shfl", "vote"})
@@ -51,7 +51,7 @@ def before_sinking(module: Module, kernel: str) -> Kernel:
     return found
 
 
-def places(kernel: Kernel, code: Sequence[Listed]) -> Iterator[Place]:
+def places(kernel: Kernel, code: Sequence[DisassemblyLine]) -> Iterator[Place]:
     """The place of each instruction that could move down; those of which `ptxas` keeps none are left out."""
     ranges, after = Ranges(kernel), _by_line(SinkValues().run(kernel))
     blocks_by_line = machine_places(kernel, code)
@@ -83,7 +83,7 @@ def _by_line(kernel: Kernel) -> Mapping[int, list[tuple[int, Instruction]]]:
     return by_line
 
 
-def machine_places(kernel: Kernel, code: Sequence[Listed]) -> Mapping[int, set[int]]:
+def machine_places(kernel: Kernel, code: Sequence[DisassemblyLine]) -> Mapping[int, set[int]]:
     """Line of PTX -> the blocks of PTX whose machine code has an instruction of it."""
     fixed = {line: own[0][0] for line, own in _by_line(kernel).items() if any(i.opcode in FIXED for _, i in own)}
     blocks_by_line: dict[int, set[int]] = defaultdict(set)
@@ -95,8 +95,8 @@ def machine_places(kernel: Kernel, code: Sequence[Listed]) -> Mapping[int, set[i
     return blocks_by_line
 
 
-def _machine_blocks(code: Sequence[Listed]) -> Iterator[list[Listed]]:
-    block: list[Listed] = []
+def _machine_blocks(code: Sequence[DisassemblyLine]) -> Iterator[list[DisassemblyLine]]:
+    block: list[DisassemblyLine] = []
     for one in code:
         if one.labels and block:
             yield block
@@ -109,7 +109,7 @@ def _machine_blocks(code: Sequence[Listed]) -> Iterator[list[Listed]]:
         yield block
 
 
-def _opcode(one: Listed) -> str:
+def _opcode(one: DisassemblyLine) -> str:
     return one.opcode.split(".")[0]
 
 

@@ -34,7 +34,7 @@ def choices(target: str) -> Mapping[str, CompileChoice]:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledKernel:
     """A kernel of a workload: ``registers`` of a thread, its ``local_bytes``, and static ``instructions``."""
 
     workload: str
@@ -44,13 +44,15 @@ class Compiled:
     instructions: int
 
 
-def compiled(workload: str, choice: CompileChoice) -> Iterator[Compiled]:
+def compiled(workload: str, choice: CompileChoice) -> Iterator[CompiledKernel]:
     """The kernels of a workload in one code."""
     path = workloads.find(workload).ptx_path
     module, options = parse(path.read_text(encoding="utf-8"), path.name), choice.options()
     for function in module.kernels:
         kernel = codegen.translate(module, function.name, options)
-        yield Compiled(workload, function.name, kernel.register_demand, kernel.local_bytes, kernel.instruction_count)
+        yield CompiledKernel(
+            workload, function.name, kernel.register_demand, kernel.local_bytes, kernel.instruction_count
+        )
 
 
 def executed(workload: str, choice: CompileChoice) -> int:
@@ -75,7 +77,7 @@ class Change:
     instructions: int
 
 
-def change(target: str, code: str, before: Sequence[Compiled], after: Sequence[Compiled]) -> Change:
+def change(target: str, code: str, before: Sequence[CompiledKernel], after: Sequence[CompiledKernel]) -> Change:
     """The kernels of a code compared with the same kernels in another."""
     pairs = [(old.registers, new.registers) for old, new in zip(before, after, strict=True)]
     theirs = {(row.workload, row.kernel): row.registers for row in vendor_kernels() if row.target == target}
@@ -138,7 +140,7 @@ def main(names: tuple[str, ...], is_executed: bool, is_each: bool) -> None:
         _print_executed(names)
 
 
-def _all(names: Sequence[str], choice: CompileChoice) -> list[Compiled]:
+def _all(names: Sequence[str], choice: CompileChoice) -> list[CompiledKernel]:
     return [one for name in names for one in compiled(name, choice)]
 
 

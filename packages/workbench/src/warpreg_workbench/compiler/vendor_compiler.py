@@ -25,7 +25,7 @@ HEADER = re.compile(r"^\s*\.target\b[^\n]*(\n\s*\.address_size[^\n]*)?", re.MULT
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class DisassemblyLine:
     """A line of a disassembly: the instruction's opcode and operands, the labels right before it, and the ``number`` of
     the line of PTX that it comes from, 0 if unknown."""
 
@@ -51,7 +51,7 @@ class MachineCode:
     uniform_registers: int
     instructions: int
     subroutine_instructions: int = 0
-    code: tuple[Listed, ...] = field(default=(), repr=False, compare=False)
+    code: tuple[DisassemblyLine, ...] = field(default=(), repr=False, compare=False)
 
     def as_dict(self) -> dict[str, int]:
         return {
@@ -103,7 +103,7 @@ def reported_registers(report: str) -> dict[str, int]:
     return registers
 
 
-def sections(disassembly: str, added: int = 0) -> dict[str, list[Listed]]:
+def sections(disassembly: str, added: int = 0) -> dict[str, list[DisassemblyLine]]:
     """Function name -> its instructions in order, from ``nvdisasm -c``, padding included.
 
     With ``-gp``, they have the lines of the PTX, less those that were ``added`` to its header.
@@ -114,7 +114,7 @@ def sections(disassembly: str, added: int = 0) -> dict[str, list[Listed]]:
         for label, address in function.labels.items():
             labels[address] = (*labels.get(address, ()), label)
         by_function[name] = [
-            Listed(one.opcode, one.operands, labels.get(one.address, ()), _ptx_line(one.source, added))
+            DisassemblyLine(one.opcode, one.operands, labels.get(one.address, ()), _ptx_line(one.source, added))
             for one in function.instructions
         ]
     return by_function
@@ -125,7 +125,7 @@ def _ptx_line(source: tuple[str, int] | None, added: int) -> int:
     return source[1] - added if source and source[0] == PTX_SECTION else 0
 
 
-def without_padding(code: Sequence[Listed]) -> Sequence[Listed]:
+def without_padding(code: Sequence[DisassemblyLine]) -> Sequence[DisassemblyLine]:
     """The instructions without the NOPs at the end and the branch to itself before them, which stops prefetching."""
     end = len(code)
     while end and code[end - 1].opcode == "NOP":
@@ -135,7 +135,7 @@ def without_padding(code: Sequence[Listed]) -> Sequence[Listed]:
     return code[:end]
 
 
-def uniform_registers(code: Sequence[Listed]) -> int:
+def uniform_registers(code: Sequence[DisassemblyLine]) -> int:
     """The number of different uniform registers that the code names; a 64-bit result is two."""
     named: set[int] = set()
     for line in code:
@@ -146,7 +146,7 @@ def uniform_registers(code: Sequence[Listed]) -> int:
     return len(named)
 
 
-def _machine_code(registers: int, code: Sequence[Listed]) -> MachineCode:
+def _machine_code(registers: int, code: Sequence[DisassemblyLine]) -> MachineCode:
     code = without_padding(code)
     linked = next((i for i, line in enumerate(code) if any(map(is_linked, line.labels))), len(code))
     own = tuple(code[:linked])
@@ -158,5 +158,5 @@ def is_linked(label: str) -> bool:
     return label.startswith(LINKED)
 
 
-def _branches_to_itself(line: Listed) -> bool:
+def _branches_to_itself(line: DisassemblyLine) -> bool:
     return line.opcode == "BRA" and line.operands.strip("`() ") in line.labels

@@ -27,7 +27,7 @@ FEW = "energy_of_few_warps"
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class LevelScaling:
     """By how much an access of a level costs more in a bank of all warps, and the bytes that an SM has more."""
 
     level: str
@@ -54,7 +54,7 @@ def with_all_warps(row: Mapping[str, Any], design: str, machine: str, technology
 
 
 @functools.cache
-def grown(design: str, machine: str, technology: str) -> tuple[Grown, ...]:
+def grown(design: str, machine: str, technology: str) -> tuple[LevelScaling, ...]:
     """The levels of a design whose entries belong to warps, on a machine where all warps are active; none on one with
     an active set.  A factor is the greater one of reads and writes.
     """
@@ -66,7 +66,7 @@ def grown(design: str, machine: str, technology: str) -> tuple[Grown, ...]:
     return tuple(_grown(one, described, priced) for one in structures if one.level in OF_WARPS and one.entries)
 
 
-def _grown(one: Structure, machine: Machine, technology: Technology) -> Grown:
+def _grown(one: Structure, machine: Machine, technology: Technology) -> LevelScaling:
     of_scheduler = machine.sm.warps // machine.schedulers.count
     if one.array is not None:
         counted, bank = ACTIVE_WARPS * machine.schedulers.count, _longer(one, of_scheduler // ACTIVE_WARPS)
@@ -76,7 +76,7 @@ def _grown(one: Structure, machine: Machine, technology: Technology) -> Grown:
         access_cost(technology, bank, action).pj / access_cost(technology, one, action).pj
         for action in ("read", "write")
     )
-    return Grown(one.level, factor, storage(technology, one, machine).bytes * (machine.sm.warps / counted - 1))
+    return LevelScaling(one.level, factor, storage(technology, one, machine).bytes * (machine.sm.warps / counted - 1))
 
 
 def _longer(one: Structure, times: int) -> Structure:

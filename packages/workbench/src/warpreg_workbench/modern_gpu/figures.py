@@ -15,7 +15,7 @@ from typing import Any
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.sweep.ranking import ENERGY, Comparison, Place, Results
 from warpreg_workbench.modern_gpu.all_warps import FEW
-from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, Measured, Side
+from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, DesignMeasurement, Side
 
 Rows = Mapping[str, Mapping[str, Any]]
 """By workload."""
@@ -59,7 +59,7 @@ class DesignFigures:
     workloads: int
 
 
-def rows_of(measurements: Iterable[Measured], case: Case, design: str) -> Rows:
+def rows_of(measurements: Iterable[DesignMeasurement], case: Case, design: str) -> Rows:
     """The rows of a design in a case that have a result."""
     over = case.over and design not in (PLAIN, REUSE)
     return {
@@ -75,14 +75,14 @@ def base_of(case: Case) -> str:
     return REUSE if case.side.has_reuse else PLAIN
 
 
-def figures(found: Sequence[Measured], case: Case) -> list[DesignFigures]:
+def figures(found: Sequence[DesignMeasurement], case: Case) -> list[DesignFigures]:
     """All designs of a case, the least energy first."""
     names = dict.fromkeys(one.design for one in found if one.side == case.side.name)
     made = (_figures(found, case, name) for name in names if name != base_of(case))
     return sorted((one for one in made if one is not None), key=lambda one: one.energy)
 
 
-def _figures(found: Sequence[Measured], case: Case, design: str) -> DesignFigures | None:
+def _figures(found: Sequence[DesignMeasurement], case: Case, design: str) -> DesignFigures | None:
     base, own, plain = (rows_of(found, case, name) for name in (base_of(case), design, PLAIN))
     shared = [name for name in own if name in base]
     if not shared:
@@ -113,7 +113,7 @@ def _levels(row: Mapping[str, Any]) -> Iterator[str]:
     return (key for key in row if key.endswith("_reads") and key.replace("_reads", "_writes") in row)
 
 
-def ranking(measurements: Sequence[Measured], by: str = ENERGY) -> tuple[Results, list[Comparison]]:
+def ranking(measurements: Sequence[DesignMeasurement], by: str = ENERGY) -> tuple[Results, list[Comparison]]:
     """The designs over all cases, and each beside the next one, the best first.
 
     A design's row is that over the reuse cache where the machine has one; `REUSE` is what it stands over.

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from warpreg.report.style import BLUE, GREEN, GRID, INK, ORANGE, PURPLE, QUIET, SERIES_COLOURS, SERIES_MARKERS, style
 from warpreg_workbench.modern_gpu.figures import CASES, Case, DesignFigures, base_of, figures, rows_of
-from warpreg_workbench.modern_gpu.study import Measured
+from warpreg_workbench.modern_gpu.study import DesignMeasurement
 
 PARTS = {"MRF": BLUE, "reuse cache": ORANGE, "own levels": GREEN, "tables and logic": PURPLE}
 BAR = 0.62
 """Of the distance of two designs."""
 
 
-def picture(measurements: Sequence[Measured]) -> Figure:
+def picture(measurements: Sequence[DesignMeasurement]) -> Figure:
     """Left: energy of each design by level, of that of the reuse cache alone.  Right: its energy in every case."""
     shown = figures(measurements, CASES[0])[::-1]
     with style():
@@ -31,7 +31,7 @@ def picture(measurements: Sequence[Measured]) -> Figure:
     return drawn
 
 
-def _by_level(axes: Axes, found: Sequence[Measured], shown: Sequence[DesignFigures]) -> None:
+def _by_level(axes: Axes, found: Sequence[DesignMeasurement], shown: Sequence[DesignFigures]) -> None:
     for place, one in enumerate(shown):
         begin, shares = 0.0, parts(found, CASES[0], one.design)
         for name, colour in PARTS.items():
@@ -42,7 +42,7 @@ def _by_level(axes: Axes, found: Sequence[Measured], shown: Sequence[DesignFigur
     _look(axes)
 
 
-def _by_case(axes: Axes, found: Sequence[Measured], shown: Sequence[DesignFigures]) -> None:
+def _by_case(axes: Axes, found: Sequence[DesignMeasurement], shown: Sequence[DesignFigures]) -> None:
     for number, case in enumerate(CASES):
         by_name = {one.design: one.energy for one in figures(found, case)}
         points = [(by_name[one.design], place) for place, one in enumerate(shown) if one.design in by_name]
@@ -62,7 +62,7 @@ def _look(axes: Axes) -> None:
     axes.set_xlabel("dynamic energy, of that of the reuse cache alone", color=QUIET)
 
 
-def parts(found: Sequence[Measured], case: Case, design: str) -> Mapping[str, float]:
+def parts(found: Sequence[DesignMeasurement], case: Case, design: str) -> Mapping[str, float]:
     """Mean shares of a design's energy, by part."""
     rows = list(rows_of(found, case, design).values())
     assert rows, base_of(case)

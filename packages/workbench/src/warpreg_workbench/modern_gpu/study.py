@@ -20,7 +20,7 @@ from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.hardware import check_prices
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice
 from warpreg.evaluation.sweep.batch import Batch
-from warpreg.evaluation.sweep.cells import Cell, Made
+from warpreg.evaluation.sweep.cells import Cell, RunSpec
 from warpreg.evaluation.sweep.sweep import swept
 from warpreg.ir.errors import UnknownNameError
 from warpreg_workbench.modern_gpu.all_warps import with_all_warps
@@ -58,7 +58,7 @@ SIDES = (WINDOW, OWN_CODE, COLLECTORS)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class DesignMeasurement:
     """The row of a sweep for ``design`` (without the reuse cache under it) on a side; ``over``: with it."""
 
     side: str
@@ -110,7 +110,7 @@ def cells(chosen: Sequence[str], named: Sequence[str], size: str, sides: Sequenc
         every = [PLAIN, REUSE, *(one for one in works[side] if one != PLAIN), *stacks]
         prices = {design: priced(design, side.machine) for design in every}
         for name in named:
-            made = Made(name, size, 0, side.choice)
+            made = RunSpec(name, size, 0, side.choice)
             for design in every:
                 for technology in prices[design]:
                     yield side, Cell(made, side.machine, technology, Timed(), design)
@@ -118,13 +118,13 @@ def cells(chosen: Sequence[str], named: Sequence[str], size: str, sides: Sequenc
 
 def measured(
     pairs: Sequence[tuple[Side, Cell]], workers: int | None, done: Callable[[int], None] = lambda cells: None
-) -> list[Measured]:
+) -> list[DesignMeasurement]:
     """The rows of all cells, with entries for all warps.  ``done`` is called with the number of cells that have been
     finished since.
     """
     rows = swept(Batch.of([cell for _, cell in pairs]), workers=workers, done=done)
     return [
-        Measured(
+        DesignMeasurement(
             side.name,
             cell.design.removesuffix(OVER),
             cell.design.endswith(OVER),

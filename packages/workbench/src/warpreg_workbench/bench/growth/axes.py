@@ -55,7 +55,7 @@ Begin = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class GrowthPoint:
     """One point on an axis; ``size`` is what grows."""
 
     axis: str
@@ -91,7 +91,7 @@ def growth(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
         for axis, point in points(size):
             begin(f"{point.step} by {axis}")
             cost = measured(point, cache)
-            measurements.append(Measured(axis, point.step, _size(axis, point, cost), cost))
+            measurements.append(GrowthPoint(axis, point.step, _size(axis, point, cost), cost))
     return {
         "exponents": exponents(measurements),
         "machine": host() | {"code": code_version(), "size": size, "timed": MACHINE},
@@ -99,7 +99,7 @@ def growth(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     }
 
 
-def exponents(found: Sequence[Measured]) -> list[dict[str, Any]]:
+def exponents(found: Sequence[GrowthPoint]) -> list[dict[str, Any]]:
     """A row per axis and step: the exponents of seconds and of peak memory, over its `FITTED` largest sizes."""
     rows = []
     for axis, step in dict.fromkeys((one.axis, one.step) for one in found):
