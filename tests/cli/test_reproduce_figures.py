@@ -12,7 +12,7 @@ from warpreg.evaluation.runs.run import AS_COMPILED
 from warpreg.evaluation.studies.study import Study
 from warpreg.report.figure import Axis, Figure
 from warpreg_papers import command as reproduce
-from warpreg_papers import figures as paper_figures
+from warpreg_papers import figure_files as paper_figures
 
 
 def declared(name: str, values: list[float]) -> Figure:

@@ -18,7 +18,7 @@ from warpreg.report.figure import Axis, Figure, Mark
 from warpreg.report.figure import Kind as FigureKind
 from warpreg.report.marks import bounds
 from warpreg_papers import published
-from warpreg_papers.figures import write_frame
+from warpreg_papers.figure_files import write_frame
 from warpreg_papers.published import Published
 from warpreg_papers.reproduction import PAPERS, figures_of
 

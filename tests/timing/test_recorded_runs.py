@@ -25,8 +25,8 @@ from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.timing.feed.feed import feed
 from warpreg.timing.launch.sampling import Window
-from warpreg_workbench.accelsim.files import write
 from warpreg_workbench.accelsim.kernels import KERNELS
+from warpreg_workbench.accelsim.trace_files import write
 
 RUNS = (
     ("spmv", "gebhart", 1),

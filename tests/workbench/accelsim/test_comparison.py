@@ -8,8 +8,8 @@ import pytest
 
 from warpreg.sass.reader import read_recording
 from warpreg_workbench.accelsim import comparison
-from warpreg_workbench.accelsim.files import write
 from warpreg_workbench.accelsim.kernels import KERNELS
+from warpreg_workbench.accelsim.trace_files import write
 
 
 def test_kernels_have_the_instructions_that_accelsim_counted(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.workbench.modern_gpu.test_figures import FOUND
+from tests.workbench.modern_gpu.test_design_figures import FOUND
 
 from warpreg.gpu_kit.simulated import ComparedCycles
-from warpreg_workbench.modern_gpu.figures import CASES, figures
+from warpreg_workbench.modern_gpu.design_figures import CASES, figures
 from warpreg_workbench.modern_gpu.page import (
     MARKER,
     PICTURE,

@@ -163,7 +163,7 @@ def _band(ends: object) -> str:
 
 
 def _write_figures(paper: str, found: Study, folder: Path) -> None:
-    from warpreg_papers.figures import write_figures  # loads matplotlib, which takes a second
+    from warpreg_papers.figure_files import write_figures  # loads matplotlib, which takes a second
 
     for path in write_figures(paper, found, folder):
         click.echo(f"wrote {path}", err=True)

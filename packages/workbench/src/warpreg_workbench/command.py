@@ -203,7 +203,7 @@ def _replay(size: str, as_json: bool) -> None:
 
 
 def _placement(size: str, as_json: bool) -> None:
-    from warpreg_workbench.bench.placement import placements
+    from warpreg_workbench.bench.placement_time import placements
 
     with output.steps() as progress:
         measured = placements(begin=progress.begin)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from warpreg.evaluation.studies.study import Study
 from warpreg.report.figure import WORKLOAD, Axis, Figure, Mark, columns_as_rows, marks_of, of_results
-from warpreg_papers.orf_lrf import limits as orf_limits
+from warpreg_papers.orf_lrf import limit_studies as orf_limits
 from warpreg_papers.orf_lrf import results
 
 ENTRIES = Axis("entries", "ORF or RFC entries per thread", "registers")

@@ -25,7 +25,7 @@ from warpreg.evaluation.studies.ratios import mean_ratio, ratio
 from warpreg.evaluation.studies.study import Measure, Measured, Replay, Study, Usage
 from warpreg.replay import Counts
 from warpreg_papers.code import MODERN, Code
-from warpreg_papers.orf_lrf.limits import LIMITS, Limit
+from warpreg_papers.orf_lrf.limit_studies import LIMITS, Limit
 from warpreg_papers.orf_lrf.variable_orf import VariableOrf
 from warpreg_papers.part import Part, findings_of
 

@@ -15,8 +15,8 @@ import pandas as pd
 from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.gpu import load
 from warpreg.timing import simulate
-from warpreg_workbench.accelsim.files import write
 from warpreg_workbench.accelsim.kernels import KERNELS
+from warpreg_workbench.accelsim.trace_files import write
 
 FILE = Path(__file__).with_name("cycles.toml")
 

@@ -31,8 +31,8 @@ from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.runs.run import AS_COMPILED, Run, find_workload, load_device
 from warpreg.ptx import parse
+from warpreg_workbench.bench.executor_limit import limit_mwi_s
 from warpreg_workbench.bench.host import host
-from warpreg_workbench.bench.limit import limit_mwi_s
 from warpreg_workbench.bench.probe_kernel import NAME, probe_ptx
 from warpreg_workbench.bench.processes import python
 from warpreg_workbench.bench.start import start_ratios

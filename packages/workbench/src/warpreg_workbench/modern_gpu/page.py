@@ -18,7 +18,7 @@ from warpreg.gpu import load
 from warpreg.gpu_kit.simulated import Accuracy, ComparedCycles, compare_cycles
 from warpreg.report.style import style
 from warpreg_workbench.modern_gpu import study
-from warpreg_workbench.modern_gpu.figures import CASES, DesignFigures, cases_of, figures, ranking, turned_by
+from warpreg_workbench.modern_gpu.design_figures import CASES, DesignFigures, cases_of, figures, ranking, turned_by
 from warpreg_workbench.modern_gpu.picture import picture
 from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, WORKLOADS, DesignMeasurement
 

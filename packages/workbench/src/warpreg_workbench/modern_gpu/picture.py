@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from warpreg.report.style import BLUE, GREEN, GRID, INK, ORANGE, PURPLE, QUIET, SERIES_COLOURS, SERIES_MARKERS, style
-from warpreg_workbench.modern_gpu.figures import CASES, Case, DesignFigures, base_of, figures, rows_of
+from warpreg_workbench.modern_gpu.design_figures import CASES, Case, DesignFigures, base_of, figures, rows_of
 from warpreg_workbench.modern_gpu.study import DesignMeasurement
 
 PARTS = {"MRF": BLUE, "reuse cache": ORANGE, "own levels": GREEN, "tables and logic": PURPLE}

@@ -6,7 +6,7 @@ singly assigned: no memory access, barrier or other lane changes its result.  It
 block is not in, so no thread executes it more often.
 
 It moves only if too many words are live on the way.  So does `ptxas`: under a limit of registers it moves most such
-values, otherwise it leaves most where the front end computes them (`warpreg_workbench.compiler.placement`).
+values, otherwise it leaves most where the front end computes them (`warpreg_workbench.compiler.instruction_placement`).
 """
 
 from __future__ import annotations

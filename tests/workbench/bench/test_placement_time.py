@@ -9,15 +9,15 @@ import pytest
 from warpreg import workloads
 from warpreg.cli import main
 from warpreg.ir.module import Module
-from warpreg_workbench.bench import placement
-from warpreg_workbench.bench.placement import DESIGNS, PlacementTime
+from warpreg_workbench.bench import placement_time
+from warpreg_workbench.bench.placement_time import DESIGNS, PlacementTime
 
 
 def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def timed(name: str, module: Module) -> PlacementTime:
         return PlacementTime(name, len(module.kernels), 10, {"orf-lrf": 0.5, "rsp": 0.25})
 
-    monkeypatch.setattr(placement, "placement_time", timed)
+    monkeypatch.setattr(placement_time, "placement_time", timed)
     monkeypatch.setattr(workloads, "names", lambda: ["vector-add", "reduction"])
     assert main(["bench", "placement", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -27,7 +27,7 @@ def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 def test_a_workload_s_kernels_are_placed_by_each_design() -> None:
-    found = placement.placements(["vector-add"])
+    found = placement_time.placements(["vector-add"])
     (row,) = found["workloads"]
     assert (found["kernels"], row["kernels"]) == (1, 1)
     assert all(row[design] == found["placement_s"][design] > 0 for design in DESIGNS)

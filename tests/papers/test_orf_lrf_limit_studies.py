@@ -14,7 +14,7 @@ from warpreg.designs.parts.placement.operand_energy import operand_energy
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.ir.errors import UnknownNameError
-from warpreg_papers.orf_lrf.limits import LIMITS, limit
+from warpreg_papers.orf_lrf.limit_studies import LIMITS, limit
 from warpreg_papers.orf_lrf.variable_orf import StrandChoice, VariableOrf, best_sizes
 
 TECHNOLOGY = energy.load("gebhart-40nm")

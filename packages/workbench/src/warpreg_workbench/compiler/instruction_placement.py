@@ -1,4 +1,6 @@
-"""Where `ptxas` computes what could move down: ``python -m warpreg_workbench.compiler.placement [--registers N]``.
+"""Where `ptxas` computes what could move down.
+
+Run as ``python -m warpreg_workbench.compiler.instruction_placement [--registers N]``.
 
 For each instruction that `SinkValues` would move, wherever it may, the blocks of the machine code that have an
 instruction of the same line of PTX are compared with the blocks of the PTX.  A block of machine code is the block of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from warpreg.evaluation.runs.row import LevelUse, Provenance, Row
-from warpreg.report.comparison import draw
+from warpreg.report.comparison_figure import draw
 
 PROVENANCE = Provenance("k", "v100", "m", "common-40nm", "t", "d", "c", {})
 
@@ -28,8 +28,8 @@ def test_what_has_a_colour_of_its_own(
 ) -> None:
     """Three designs have colours; of 25, more than there are colours, the workloads have."""
     drawn = []
-    monkeypatch.setattr("warpreg.report.comparison.picture", lambda figure, frame, printed: drawn.append(figure))
-    monkeypatch.setattr("warpreg.report.comparison.save_as", lambda picture, path: path)
+    monkeypatch.setattr("warpreg.report.comparison_figure.picture", lambda figure, frame, printed: drawn.append(figure))
+    monkeypatch.setattr("warpreg.report.comparison_figure.save_as", lambda picture, path: path)
     draw(rows(designs, ["bfs", "nw"]), tmp_path / "a.svg")
     (figure,) = drawn
     assert figure.series == legend

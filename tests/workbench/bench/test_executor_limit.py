@@ -11,7 +11,7 @@ from tests.simt.assembly import assembly
 
 from warpreg.ir.errors import WarpregError
 from warpreg.simt.llvm import object_code
-from warpreg_workbench.bench import limit
+from warpreg_workbench.bench import executor_limit
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the assembly is that of x86-64")
@@ -32,9 +32,9 @@ def test_the_loop_has_the_full_width(
     """
     monkeypatch.setattr(object_code, "host", lambda: (cpu, features))
     object_code.target_machine.cache_clear()
-    lines = [line.strip() for line in assembly(limit.limit_module(), optimize=True).splitlines()]
+    lines = [line.strip() for line in assembly(executor_limit.limit_module(), optimize=True).splitlines()]
     object_code.target_machine.cache_clear()
-    count = limit.UNROLLED * parts
+    count = executor_limit.UNROLLED * parts
     fused = [line for line in lines if line.startswith("vfmadd")]
     stores = [line for line in lines if re.match(r"vmov\w+\s+%\w+, -?\d*\(", line)]
     loads = [line for line in lines if re.match(r"v\w+\s+-?\d*\(", line)]
@@ -45,7 +45,7 @@ def test_the_loop_has_the_full_width(
 
 
 def test_the_limit_is_a_speed() -> None:
-    assert limit.limit_mwi_s() > 1
+    assert executor_limit.limit_mwi_s() > 1
 
 
 def test_vectors_are_limited_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from tests.codegen.texts import kernel
 
 from warpreg.ir.kernel import Kernel
-from warpreg_workbench.compiler.placement import LOOP, SEVERAL, SINKS, STAYS, machine_places, places
+from warpreg_workbench.compiler.instruction_placement import LOOP, SEVERAL, SINKS, STAYS, machine_places, places
 from warpreg_workbench.compiler.vendor_compiler import DisassemblyLine
 
 BODY = """ld.shared.u32 %r9, [0];

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from warpreg_workbench.modern_gpu.all_warps import FEW, grown, with_all_warps
-from warpreg_workbench.modern_gpu.figures import CASES, Case, accesses, figures, ranking, turned_by
+from warpreg_workbench.modern_gpu.design_figures import CASES, Case, accesses, figures, ranking, turned_by
 from warpreg_workbench.modern_gpu.study import COLLECTORS, OWN_CODE, WINDOW, DesignMeasurement, Side
 
 COMMON = "common-40nm"
