@@ -80,13 +80,13 @@ class Piecewise:
             if asked is None:
                 return ask(args, kws)
             try:
-                found = ask(args, kws)
+                template = ask(args, kws)
             except BaseException:
                 asked.is_complete = False
                 raise
-            wanted = Wanted(function, tuple(found[2]))
+            wanted = Wanted(function, tuple(template[2]))
             asked.calls[wanted] = self._instances.get(wanted)
-            return found
+            return template
 
         dispatcher.get_call_template = get_call_template
 
