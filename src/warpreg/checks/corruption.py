@@ -82,19 +82,19 @@ def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]
         ran_result &= np.repeat(program.guarded == 0, np.diff(program.result_start))
         moved &= ran_result & (program.mrf_elided > 0)
     above = sorted({(int(level), int(entry)) for level, entry in _used(program) if level})
-    found: list[Corruption] = []
+    corruptions: list[Corruption] = []
     for row in np.flatnonzero(ran_source & (program.source_level > 0)).tolist():
         own = int(program.source_level[row]), int(program.source_entry[row])
-        found += [Corruption(READ_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(READ_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(ran_source & (program.fill_level > 0)).tolist():
         own = int(program.fill_level[row]), int(program.fill_entry[row])
-        found += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(moved).tolist():
         own = int(program.result_level[row]), int(program.result_entry[row])
-        found += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(ran_result & (program.mrf_elided == 0)).tolist():
-        found.append(Corruption(MRF_DROPPED, row, (0, 0)))
-    return found
+        corruptions.append(Corruption(MRF_DROPPED, row, (0, 0)))
+    return corruptions
 
 
 def _used(program: Program) -> Iterator[tuple[int, int]]:
@@ -153,12 +153,12 @@ class _Seeded:
         corruptions = self.own[kernel.name] if self.own else possible(placing(self.design)(kernel), visits)
         while True:
             wrong = self._wrong(kernel, _drawn(corruptions, rng))
-            found = wrong.checked.findings()
+            findings = wrong.checked.findings()
             ran = np.repeat(visits_of(wrong.kernel, visits.tolist()), np.diff(wrong.kernel.first_pcs())) > 0
             guarded = [instruction.guard is not None for instruction in wrong.kernel.instructions()]
-            if not found or any(ran[finding.pc] and not guarded[finding.pc] for finding in found):
+            if not findings or any(ran[finding.pc] and not guarded[finding.pc] for finding in findings):
                 break
-        equivalent = not any(finding.certain for finding in found)
+        equivalent = not any(finding.certain for finding in findings)
         message = self._message(kernel, wrong.checked)
         return Trial(self.reference.workload.name, kernel.name, wrong.corruption, message, equivalent)
 
