@@ -146,21 +146,21 @@ def command(
     whole = Varied(names, grids, technology, how, making, unchecked)
     with output.steps(len(names) * len(varied)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        found = list(
+        comparisons = list(
             whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
         )
     if asked.baseline != BASELINE:
-        found = [list(against(rows, asked.baseline)) for rows in found]
+        comparisons = [list(against(rows, asked.baseline)) for rows in comparisons]
     shown = [
-        *found[0],
+        *comparisons[0],
         *(
             one.named(row)
-            for one, rows in zip(varied, found, strict=True)
+            for one, rows in zip(varied, comparisons, strict=True)
             for row in rows
             if one.name and isinstance(row, Failure)
         ),
     ]
-    by_axes = [row for one, rows in zip(varied, found, strict=True) for row in one.rows(rows, size, seed)]
+    by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
     ranking = None if asked.rank_by is None or not by_axes else Ranking.of(by_axes, asked.rank_by)
     return _print(shown, ranking, form)
 
@@ -174,13 +174,13 @@ def _check_baseline(baseline: str, choices: Sequence[Chosen]) -> None:
         )
 
 
-def _print(found: Sequence[Row | Failure], ranking: Ranking | None, form: Form) -> int:
+def _print(results: Sequence[Row | Failure], ranking: Ranking | None, form: Form) -> int:
     """Print rows, failures and ranking, draw the rows; returns the exit status.  Raises WarpregError without rows."""
-    rows = [one for one in found if isinstance(one, Row)]
-    failures = [one for one in found if isinstance(one, Failure)]
+    rows = [one for one in results if isinstance(one, Row)]
+    failures = [one for one in results if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
-    records = [one.as_dict() for one in found]
+    records = [one.as_dict() for one in results]
     if form.as_json:
         output.print_json(records if ranking is None else {"rows": records, **ranking.as_dict()})
     elif form.as_csv:

@@ -124,7 +124,7 @@ def command(
             about = {"Design": chosen.design.name, **_parameters(values), **_setting(setting), "Size": size}
             banks = banks or _banks(setting.machine)
         folder = _folder(target)
-        found = [
+        views = [
             Explained(
                 listing(one),
                 note,
@@ -137,10 +137,10 @@ def command(
         ]
         if html:
             with whole(html) as unfinished:
-                unfinished.write_text(source_page(target, found, about), encoding="utf-8")
+                unfinished.write_text(source_page(target, views, about), encoding="utf-8")
             click.echo(f"wrote {html}", err=as_json)
         if by_line:
-            print_lines(found, as_json)
+            print_lines(views, as_json)
         return
     texts = [_texts(note, _conflicts(one, choice.banks)) for one, note in zip(compiled, notes, strict=True)]
     if as_json:
