@@ -96,18 +96,18 @@ class MeasuredDevice(simt.Device):
         request = launch_request(self, self._packers[name], grid, block, arguments, shared_bytes)
         function = self.driver.function(self.cubin, name)
         self.driver.write_memory(request.memory)
-        found, hidden = self.driver.variables(function.module, request.variables)
+        variables, hidden = self.driver.variables(function.module, request.variables)
         self.hidden.update(hidden)
         objects = [self.driver.made(one) for one in request.objects]
         handles = {d.argument: made[1] for d, made in zip(request.objects, objects, strict=True)}
         launch, clocked = Prepared(self.driver, function, request, handles), self._clocked(request, name, handles)
-        self._follow(request, launch, found, clocked)
-        self._measure(request, function, handles, found, clocked)
+        self._follow(request, launch, variables, clocked)
+        self._measure(request, function, handles, variables, clocked)
         for one, (texels, handle) in zip(request.objects, objects, strict=True):
             if one.is_surface:
                 self.driver.take_back(one, texels)
             self.driver.destroy(one, texels, handle)
-        self.driver.copy_variables(found, back=True)
+        self.driver.copy_variables(variables, back=True)
         left = self.driver.read_memory(len(request.memory))
         self.memory.bytes_at(self.memory.base, len(left))[:] = np.frombuffer(left, np.uint8)
         self.steps.left = hashlib.sha256(left).digest()
@@ -121,12 +121,12 @@ class MeasuredDevice(simt.Device):
         found, _ = self.driver.variables(function.module, request.variables)
         return Prepared(self.driver, function, request, handles), found
 
-    def _by_clocks(self, request: Request, launch: Prepared, found: list[Any], empties: bool) -> list[Clocks]:
+    def _by_clocks(self, request: Request, launch: Prepared, variables: list[Any], empties: bool) -> list[Clocks]:
         """What the clocks say of each of some runs from the same memory."""
         runs = []
         for _ in range(self.repeats):
             self.driver.restore(len(request.memory))
-            self.driver.copy_variables(found, back=False)
+            self.driver.copy_variables(variables, back=False)
             if empties:
                 self.driver.flush()
             runs.append(self.driver.clocked(launch))
@@ -137,7 +137,7 @@ class MeasuredDevice(simt.Device):
         request: Request,
         function: Function,
         handles: dict[int, int],
-        found: list[Any],
+        variables: list[Any],
         clocked: tuple[Prepared, list[Any]] | None,
     ) -> None:
         """Time the launch; the last run leaves the state that counts."""
@@ -147,7 +147,7 @@ class MeasuredDevice(simt.Device):
         for times, empties in ((cold, True), (restored, False)):
             for _ in range(self.repeats):
                 self.driver.restore(len(request.memory))
-                self.driver.copy_variables(found, back=False)
+                self.driver.copy_variables(variables, back=False)
                 if empties:
                     self.driver.flush()
                 times.append(self.driver.timed(function, request, handles))
@@ -161,7 +161,7 @@ class MeasuredDevice(simt.Device):
         )  # fmt: skip
 
     def _follow(
-        self, request: Request, launch: Prepared, found: list[Any], clocked: tuple[Prepared, list[Any]] | None
+        self, request: Request, launch: Prepared, variables: list[Any], clocked: tuple[Prepared, list[Any]] | None
     ) -> None:
         """Note the launch for the sequence, if the host changed nothing since the one before."""
         steps = self.steps
@@ -172,7 +172,7 @@ class MeasuredDevice(simt.Device):
         if request.objects:
             steps.is_whole = False
         if steps.is_whole:
-            steps.variables += [one for one in found if one not in steps.variables]
+            steps.variables += [one for one in variables if one not in steps.variables]
             steps.launches.append(launch)
             if clocked:
                 steps.clocked.append(clocked[0])

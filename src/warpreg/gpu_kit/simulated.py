@@ -91,21 +91,21 @@ class ComparedCycles:
 
 
 def compare_cycles(
-    found: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
+    measurements: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
 ) -> Iterator[ComparedCycles]:
     """Chains, rates, straight code, register banks and barriers of a file of measurements, on ``machine``.
 
     Raises `VendorToolMissingError` without the ``cuda`` extra.
     """
-    simulated = Simulated(machine, found["code"]["architecture"])
+    simulated = Simulated(machine, measurements["code"]["architecture"])
     for one in MICROBENCHMARKS:
-        measured = found["micro"].get(one.name, {})
+        measured = measurements["micro"].get(one.name, {})
         if one.kind == "chain" and "cycles_per_copy" in measured:
             begun(one.name)
             yield ComparedCycles(one.name, 1, measured["cycles_per_copy"], simulated.copies(one, 1))
         if one.kind == "rate" and "cycles_per_warp_copy" in measured:
             begun(one.name)
-            for warps in _warps(found):
+            for warps in _warps(measurements):
                 cycles = simulated.copies(one, warps) / warps
                 yield ComparedCycles(one.name, warps, measured["cycles_per_warp_copy"][str(warps)], cycles)
         if one.kind == "code" and measured.get("instructions", MAX_CODE + 1) <= MAX_CODE:
@@ -113,12 +113,12 @@ def compare_cycles(
             for warps, cycles in measured["cycles_per_instruction"].items():
                 yield ComparedCycles(one.name, int(warps), cycles, simulated.code(one, int(warps)))
     begun("banks")
-    for case, measured in zip(CASES, found["banks"].get("cases", ()), strict=False):
+    for case, measured in zip(CASES, measurements["banks"].get("cases", ()), strict=False):
         for warps, cycles in measured["cycles_per_ffma_of_a_warp"].items():
             yield ComparedCycles(f"FFMA, {case.name}", int(warps), cycles, simulated.bank(case, int(warps)))
     (barrier,) = (one for one in MICROBENCHMARKS if one.name == "chain-bar")
     begun("barrier")
-    for warps, cycles in found["barrier"].get("cycles", {}).items():
+    for warps, cycles in measurements["barrier"].get("cycles", {}).items():
         yield ComparedCycles("barrier", int(warps), cycles, simulated.copies(barrier, int(warps)))
 
 
