@@ -107,13 +107,13 @@ def joined(path: Path) -> Joined:
         text = _listed_cubin(data, path)
     else:
         text = data.decode("utf-8", "replace")
-    found = parse(text, str(path))
-    for function in found.functions.values():
+    listing = parse(text, str(path))
+    for function in listing.functions.values():
         if any(one.control is None for one in function.instructions):
             raise MachineCodeError(
                 f"{path}: {function.name} has no encodings, which hold the control codes; list it with nvdisasm -c -hex"
             )
-    return Joined(found, str(path), hashlib.sha256(data).hexdigest())
+    return Joined(listing, str(path), hashlib.sha256(data).hexdigest())
 
 
 def _listed_cubin(data: bytes, path: Path) -> str:
@@ -172,7 +172,7 @@ def _aligned(raw: Sequence[tuple[int, int]], named: Sequence[_Named]) -> tuple[i
 
 def _registers(listed: ListedInstruction) -> list[_Named]:
     """The ordinary registers of a listed instruction in order, without zero registers."""
-    found = []
+    registers = []
     for text in operand_texts(listed.opcode.partition(".")[0], listed.operands):
         try:
             operand, is_kept = parse_operand(text)
@@ -181,5 +181,5 @@ def _registers(listed: ListedInstruction) -> list[_Named]:
         if isinstance(operand, Text | Nan | Immediate):
             continue
         is_index = isinstance(operand, ConstantBank)
-        found += [_Named(r.index, is_kept, is_index) for r in registers_of(operand) if r.words]
-    return found
+        registers += [_Named(r.index, is_kept, is_index) for r in registers_of(operand) if r.words]
+    return registers
