@@ -145,13 +145,13 @@ def _registers(entries: _Entries, given: Replaced) -> int | _Broken:
 def _binary_version(entries: _Entries, given: Replaced) -> int | _Broken:
     if given.binary_version is not None:
         return given.binary_version
-    found = entries.value(BINARY)
-    if found is None:
+    version = entries.value(BINARY)
+    if version is None:
         return _Broken(BINARY, entries.no_number(BINARY), "binary_version=70")
-    if OLDEST_BINARY <= found <= NEWEST_BINARY:
-        return found
-    what = f"expected machine code of sm_{OLDEST_BINARY} or later, found sm_{found}"
-    if OLDEST_CODE <= found < OLDEST_BINARY:
+    if OLDEST_BINARY <= version <= NEWEST_BINARY:
+        return version
+    what = f"expected machine code of sm_{OLDEST_BINARY} or later, found sm_{version}"
+    if OLDEST_CODE <= version < OLDEST_BINARY:
         raise entries.wrong(BINARY, what)
     return _Broken(BINARY, what, "binary_version=70")
 

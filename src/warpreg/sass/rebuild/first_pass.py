@@ -202,9 +202,9 @@ class TraceText:
 
 
 def _expect_same_versions(header: Header, other: Header) -> None:
-    for what, found, expected in (
+    for what, version, expected in (
         ("tracer version", header.tracer_version, other.tracer_version),
         ("binary version", header.binary_version, other.binary_version),
     ):
-        if found != expected:
-            raise SassTraceError(f"{what} {found}, but the first trace of the list has {expected}")
+        if version != expected:
+            raise SassTraceError(f"{what} {version}, but the first trace of the list has {expected}")
