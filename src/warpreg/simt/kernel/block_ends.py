@@ -156,12 +156,12 @@ class Ends:
 
     def obstacles(self, code: Code, state: Running, block: int, faults: bool) -> list[Value]:
         """Reasons not to enter a block, although all lanes do."""
-        found = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
-        found += self._faults(code, state, faults)
+        conditions = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
+        conditions += self._faults(code, state, faults)
         if block in self.meetings:
-            found.append(state.region.trunc(I32) == block)
-        found += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
-        return found
+            conditions.append(state.region.trunc(I32) == block)
+        conditions += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
+        return conditions
 
     def visited(self, code: Code, state: Running, block: int) -> Running:
         """Record and count a visit with the same lanes; returns the state after it."""

@@ -79,13 +79,13 @@ class LaunchMemory:
     def take(native: NativeKernel, shape: Shape) -> LaunchMemory:
         """Memory as after its construction: that of an earlier launch, or new."""
         try:
-            found = native.free_memory.pop()
+            memory = native.free_memory.pop()
         except IndexError:
             return LaunchMemory(native, shape)
-        if found.shape != shape:
+        if memory.shape != shape:
             return LaunchMemory(native, shape)
-        found._clear()
-        return found
+        memory._clear()
+        return memory
 
     def give_back(self) -> None:
         """Leave the memory to the next launch."""

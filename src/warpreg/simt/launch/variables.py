@@ -102,15 +102,15 @@ class Variables:
         return [source_name(v.name) for v in unset if v.unique_name in wanted]
 
     def _found(self, name: str) -> str:
-        found = next(iter(self._matches(name)), [])
-        if len(found) > 1:
-            sources = {source_name(self._declared[one].name) for one in found}
-            told = ", ".join(sorted(sources) if len(sources) == len(found) else found)
-            raise LaunchError(f"variable '{name}': expected the name of one variable, found {len(found)}: {told}")
-        if not found:
+        matches = next(iter(self._matches(name)), [])
+        if len(matches) > 1:
+            sources = {source_name(self._declared[one].name) for one in matches}
+            told = ", ".join(sorted(sources) if len(sources) == len(matches) else matches)
+            raise LaunchError(f"variable '{name}': expected the name of one variable, found {len(matches)}: {told}")
+        if not matches:
             raise self._unknown(name)
-        self._filled.add(found[0])
-        return found[0]
+        self._filled.add(matches[0])
+        return matches[0]
 
     def _matches(self, name: str) -> Iterator[list[str]]:
         """The unique names of variables of that name, the closest kind of match first."""

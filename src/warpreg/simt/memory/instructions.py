@@ -136,7 +136,7 @@ class MemoryAccess:
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
         operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
-        found = coalesced_path.shape(self.values, base, operation.size, mask)
+        shape = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 
         def otherwise() -> Value:
@@ -144,9 +144,9 @@ class MemoryAccess:
             return self.call(operation, site, mask, [address, *given])
 
         if given:
-            coalesced_path.store(self.values, operation, found, offset, site, given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, offset, site, given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, found, offset, site, otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, offset, site, otherwise)]
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""

@@ -96,14 +96,14 @@ class MachineTexture(TextureAccess):
         query = TextureQuery((Field.WIDTH, Field.HEIGHT, Field.DEPTH)[channel], Resource.TEXTURE, also=Resource.SURFACE)
         for field in (Slot.HELPERS, Slot.SITES):
             self.values.field(field)
-        found = self.code.var(self.code.const(WORDS, 0))
+        words = self.code.var(self.code.const(WORDS, 0))
         with self.code.if_else(self._is_first([level], whole=True)) as (first, others):
             with first:
-                found.set(self._call(query, mask, [handle.splat()], self._site()))
+                words.set(self._call(query, mask, [handle.splat()], self._site()))
             with others:
                 chosen = self._level(handle, [level], mask, True, "2d")
-                found.set(self._call(query, mask, [chosen], self._site()))
-        return found.get()
+                words.set(self._call(query, mask, [chosen], self._site()))
+        return words.get()
 
     def _fetch_from(
         self, fetch: TextureFetch, mask: Value, out: Value, handle: Value, coordinates: list[Value]

@@ -165,13 +165,15 @@ class _Access:
         """The dimensions of the access: the column first, then row, slice and layer as far as the geometry has them."""
         surface, layered = self.surface, self.operation.geometry in LAYERED
         column, *others = self.coordinates[layered:]
-        found = [self._columns(column)]
+        dimensions = [self._columns(column)]
         fields = ((Field.HEIGHT, Field.ROW), (Field.DEPTH, Field.SLICE))
         for coordinate, (extent, step) in zip(others, fields, strict=False):
-            found.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
+            dimensions.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
         if layered:
-            found.append(_Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE), True))
-        return found
+            dimensions.append(
+                _Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE), True)
+            )
+        return dimensions
 
     def _columns(self, coordinate: Value) -> _Dimension:
         """Bytes, elements of the surface (``sust.p``), or of the instruction (``sured.p``)."""
