@@ -107,15 +107,15 @@ def known(value: int) -> Function:
 @functools.lru_cache(CORES)
 def chosen(given: Given) -> Mapping[Function, Variant]:
     """By port, the variant that stands in its place.  Raises TypeError if two variants would stand for one port."""
-    found: dict[Function, Variant] = {}
+    variants: dict[Function, Variant] = {}
     for one in VARIANTS:
         if one.original is None and one.when.holds(given):
-            if one.port in found:
+            if one.port in variants:
                 raise TypeError(
-                    f"two variants stand for {name_of(one.port)}: {found[one.port].when.words}; {one.when.words}"
+                    f"two variants stand for {name_of(one.port)}: {variants[one.port].when.words}; {one.when.words}"
                 )
-            found[one.port] = one
-    return found
+            variants[one.port] = one
+    return variants
 
 
 def wrappers(given: Given) -> Mapping[Function, Variant]:
@@ -126,12 +126,12 @@ def wrappers(given: Given) -> Mapping[Function, Variant]:
 @functools.lru_cache(CORES)
 def replacements(given: Given) -> Mapping[Function, Function]:
     """By port, the function that takes its place in a core."""
-    found = {place: one.made(given) for place, one in chosen(given).items()}
+    functions = {place: one.made(given) for place, one in chosen(given).items()}
     around: dict[Function, Function] = {}
     for place, one in wrappers(given).items():
         around[place] = cast(Function, one.function)
-        around[cast(Function, one.original)] = _twin(_last(place, found))
-    return found | around
+        around[cast(Function, one.original)] = _twin(_last(place, functions))
+    return functions | around
 
 
 def check(replaced: Iterable[Function]) -> None:

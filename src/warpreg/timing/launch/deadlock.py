@@ -59,13 +59,13 @@ def endless(
 
     ``refusals``: how often ``admit`` has refused since the last issue.
     """
-    found = ", ".join(f"warp {warp} at pc {pc}" for warp, pc in heads[:TOLD])
+    waiting = ", ".join(f"warp {warp} at pc {pc}" for warp, pc in heads[:TOLD])
     if not refusals:
-        return TimingError(f"kernel {kernel.name}: no warp can go on in cycle {cycle}: {found}")
+        return TimingError(f"kernel {kernel.name}: no warp can go on in cycle {cycle}: {waiting}")
     times = "once" if refusals == 1 else f"{refusals} times"
     return TimingError(
         f"kernel {kernel.name}, design {design}: no warp can go on in cycle {cycle}: {admit} has refused {times} since "
-        f"the last issue: {found}"
+        f"the last issue: {waiting}"
     )
 
 
@@ -106,14 +106,14 @@ def at(kernel: Kernel, pc: int) -> str:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """``0 to 3, 7``"""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in sorted(numbers):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
         else:
-            found.append([number, number])
-    told = [str(first) if first == last else f"{first} to {last}" for first, last in found[:TOLD]]
-    return ", ".join((*told, "...") if len(found) > TOLD else told)
+            ranges.append([number, number])
+    told = [str(first) if first == last else f"{first} to {last}" for first, last in ranges[:TOLD]]
+    return ", ".join((*told, "...") if len(ranges) > TOLD else told)
 
 
 def _plural(what: str, count: int) -> str:

@@ -135,14 +135,14 @@ class Engine:
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""
         least = 2 * int(self.core.machine[machine.SMS])
-        found = Gathered()
-        while found.count < least or found.size < FEED_WORDS:
+        batches = Gathered()
+        while batches.count < least or batches.size < FEED_WORDS:
             batch = next(self._blocks, None)
             if batch is None:
-                self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + found.count
+                self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + batches.count
                 break
-            found.add(batch)
-        self._threads.core = more_blocks(self.core, found, self._threads.operations) if found.count else self.core
+            batches.add(batch)
+        self._threads.core = more_blocks(self.core, batches, self._threads.operations) if batches.count else self.core
 
     def _stuck(self) -> TimingError:
         """An error that names the warps that cannot continue: those that wait for tokens, else all."""

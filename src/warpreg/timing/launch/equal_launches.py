@@ -35,14 +35,14 @@ def first_equals(
     shapes = [_shape(launch) for launch in launches]
     common = Counter(shapes)
     needed = None
-    found: dict[Hashable, int] = {}
+    by_key: dict[Hashable, int] = {}
     firsts = []
     for number, (launch, shape) in enumerate(zip(launches, shapes, strict=True)):
         key: Hashable = shape
         if common[shape] > 1:
             needed = needed or _read(machine, design, window)
             key = shape, digest(launch.trace, launch.kernel, needed)
-        firsts.append(found.setdefault(key, number))
+        firsts.append(by_key.setdefault(key, number))
     return firsts
 
 

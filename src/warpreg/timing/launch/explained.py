@@ -50,12 +50,12 @@ class Row:
 def explained(given: Given, hooks: Mapping[str, FunctionType]) -> list[Row]:
     """The ports that a core reaches, in the order of a cycle."""
     replaced = with_hooks(given, hooks)
-    found: list[Row] = []
+    rows: list[Row] = []
     for stage, reached in by_stage(replaced):
         if reached in port.PORTS:
             last = runs(reached, replaced)
-            found.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
-    return found
+            rows.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
+    return rows
 
 
 def by_stage(replaced: Mapping[Function, Function]) -> Iterator[tuple[str, Function]]:
@@ -101,7 +101,7 @@ def runs(function: Function, replaced: Mapping[Function, Function]) -> Any:
 @functools.cache
 def calls(function: FunctionType) -> tuple[Function, ...]:
     """The functions that one names, in the order of its code."""
-    found: list[Function] = []
+    functions: list[Function] = []
     value: Any = None
     for instruction in dis.get_instructions(function.__code__):
         if instruction.opname == "LOAD_GLOBAL":
@@ -111,8 +111,8 @@ def calls(function: FunctionType) -> tuple[Function, ...]:
         else:
             value = None
         if isinstance(value, FunctionType) and not is_library(value.__module__):
-            found.append(value)
-    return tuple(dict.fromkeys(found))
+            functions.append(value)
+    return tuple(dict.fromkeys(functions))
 
 
 def short(function: Any) -> str:

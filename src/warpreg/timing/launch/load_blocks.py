@@ -122,10 +122,10 @@ def _copied(slab: Array, begins: Array, lengths: Array) -> tuple[list[Array], Ar
     """Pieces that contain so many words of ``slab`` from each of ``begins`` on, and where these begin in the pieces."""
     is_long = lengths >= LONG
     order = np.argsort(is_long, kind="stable")
-    found = np.empty_like(begins)
-    found[order] = lengths[order].cumsum() - lengths[order]
+    starts = np.empty_like(begins)
+    starts[order] = lengths[order].cumsum() - lengths[order]
     short = order[: np.count_nonzero(~is_long)]
-    from_where = np.repeat((begins - found)[short], lengths[short])
+    from_where = np.repeat((begins - starts)[short], lengths[short])
     pieces = [slab[from_where + np.arange(from_where.size)]]
     ends = begins + lengths
-    return pieces + [slab[begins[one] : ends[one]] for one in order[short.size :]], found
+    return pieces + [slab[begins[one] : ends[one]] for one in order[short.size :]], starts

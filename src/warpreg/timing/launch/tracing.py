@@ -91,7 +91,7 @@ def trace(
     chosen, between = Chosen.of(designs, parameters), None if cold else Between(copies)
     parts: list[NDArray[Any]] = [np.zeros(0, EVENT)]
     results: list[TimingResult] = []
-    found: list[TracedLaunch] = []
+    traced: list[TracedLaunch] = []
     first = 0
     for index, launch in enumerate(launches):
         last = FOREVER if end is None else end - first
@@ -107,14 +107,14 @@ def trace(
         parts.append(events)
         results.append(run.result)
         own = run.place.residency.registers
-        found.append(TracedLaunch(run.engine.kernel, run.outside.program, first, cycles, own))
+        traced.append(TracedLaunch(run.engine.kernel, run.outside.program, first, cycles, own))
         first += cycles
         if end is not None and end <= first:
             break
     if begin >= first or (end is not None and first < end):
         raise TimingError(f"cycles {begin}:{'' if end is None else end}: the run has {first} cycles")
     end = first if end is None else end
-    return TraceOfRun(begin, end, np.concatenate(parts), tuple(found), joined(results), described, chosen)
+    return TraceOfRun(begin, end, np.concatenate(parts), tuple(traced), joined(results), described, chosen)
 
 
 def _more_room(launch: RecordedLaunch, recorder: Recorder) -> int:

@@ -63,14 +63,14 @@ class Between:
 
 def left_by(memory: Memory) -> SecondLevel:
     """The contents of the second level after a run; shares the arrays of ``memory``."""
-    found = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
-    columns = WholeColumns[CacheLines](found.lines)
+    contents = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
+    columns = WholeColumns[CacheLines](contents.lines)
     under_way = np.flatnonzero(columns[cache_lines.BITS] & cache_lines.PENDING)
     bits = columns[cache_lines.BITS][under_way]
     arrived = bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
     columns[cache_lines.BITS][under_way] = (bits | arrived) & (cache_lines.VALID | cache_lines.DIRTY)
     columns[cache_lines.CHAIN][under_way] = NONE
-    return found
+    return contents
 
 
 def put(memory: Memory, contents: SecondLevel) -> None:

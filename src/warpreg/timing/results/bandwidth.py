@@ -31,11 +31,11 @@ def moved(machine: Machine, sms: int, transactions: int, counters: Mapping[str, 
 
     ``counters`` are those of the memory system.
     """
-    found = {"load-store": Moved(transactions, sms)}
+    by_part = {"load-store": Moved(transactions, sms)}
     dram = machine.memory.dram
     if machine.memory.memory.model == "fixed":
-        found["port"] = Moved(counters["port_ticks"] / TICKS, sms)
+        by_part["port"] = Moved(counters["port_ticks"] / TICKS, sms)
     elif dram is not None:
         bytes_per_cycle = dram.channels * dram.bytes_per_clock * dram.clock_mhz / machine.chip.clock_mhz
-        found["dram"] = Moved(SECTOR_BYTES * (counters["dram_reads"] + counters["dram_writes"]), bytes_per_cycle)
-    return found
+        by_part["dram"] = Moved(SECTOR_BYTES * (counters["dram_reads"] + counters["dram_writes"]), bytes_per_cycle)
+    return by_part

@@ -55,36 +55,36 @@ class Recorder:
         written = core.events[: core.place[COUNT]].astype(np.int64)
         written = written[written[:, rows.CYCLE] < cycles]  # an SM may have been stepped beyond the end
         words = np.concatenate((written, self._open_spans(core, cycles)))
-        found = np.zeros(len(words), EVENT)
+        events = np.zeros(len(words), EVENT)
         is_span = np.isin(words[:, rows.KIND], SPANS)
         first = np.where(is_span, np.maximum(words[:, rows.CYCLE], self.begin), words[:, rows.CYCLE])
         last = words[:, rows.CYCLE] + np.where(is_span, words[:, rows.SEQUENCE], 1)
-        found["launch"], found["cycle"] = launch, first + offset
-        found["cycles"] = np.minimum(last, self.end) - first
-        found["sequence"] = np.where(is_span, NONE, words[:, rows.SEQUENCE])
+        events["launch"], events["cycle"] = launch, first + offset
+        events["cycles"] = np.minimum(last, self.end) - first
+        events["sequence"] = np.where(is_span, NONE, words[:, rows.SEQUENCE])
         for name, column in (
             ("sm", rows.SM), ("kind", rows.KIND), ("slot", rows.SLOT), ("unit", rows.UNIT), ("pc", rows.PC),
             ("value", rows.VALUE),
         ):  # fmt: skip
-            found[name] = words[:, column]
-        return found[np.lexsort((found["sm"], found["cycle"]))]
+            events[name] = words[:, column]
+        return events[np.lexsort((events["sm"], events["cycle"]))]
 
     def _open_spans(self, core: Any, cycles: int) -> Array:
         """Rows of what lasts until the end of the run."""
         m = core.machine
         sms, slots = int(m[machine.SMS]), int(m[machine.SLOTS])
         is_open = (core.lasting[:, SINCE] < min(cycles, self.end)) & (self.begin < cycles)
-        found = np.flatnonzero(is_open)
-        of_slot = found < sms * slots
+        spans = np.flatnonzero(is_open)
+        of_slot = spans < sms * slots
         resources = max(1, (len(core.lasting) - sms * slots) // sms)
-        resource = found - sms * slots
-        made = np.zeros((len(found), rows.WORDS), np.int64)
+        resource = spans - sms * slots
+        made = np.zeros((len(spans), rows.WORDS), np.int64)
         made[:, rows.KIND] = np.where(of_slot, Kind.STATE, Kind.RESOURCE)
-        made[:, rows.SM] = np.where(of_slot, found // slots, resource // resources)
-        made[:, rows.SLOT] = np.where(of_slot, found % slots, NONE)
-        made[:, rows.UNIT] = np.where(of_slot, core.lasting[found, IS], resource % resources)
+        made[:, rows.SM] = np.where(of_slot, spans // slots, resource // resources)
+        made[:, rows.SLOT] = np.where(of_slot, spans % slots, NONE)
+        made[:, rows.UNIT] = np.where(of_slot, core.lasting[spans, IS], resource % resources)
         made[:, rows.PC] = NONE
-        made[:, rows.SEQUENCE] = cycles - core.lasting[found, SINCE]
-        made[:, rows.CYCLE] = core.lasting[found, SINCE]
-        made[:, rows.VALUE] = core.lasting[found, IS]
+        made[:, rows.SEQUENCE] = cycles - core.lasting[spans, SINCE]
+        made[:, rows.CYCLE] = core.lasting[spans, SINCE]
+        made[:, rows.VALUE] = core.lasting[spans, IS]
         return made
