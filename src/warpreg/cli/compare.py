@@ -12,7 +12,7 @@ import click
 
 from warpreg import gpu
 from warpreg.cli import output
-from warpreg.cli.compare_options import Asked, Form, form_options, ranking_options
+from warpreg.cli.compare_options import ComparisonOptions, Form, form_options, ranking_options
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
@@ -96,7 +96,7 @@ def command(
     reading: TraceChoice,
     unchecked: bool,
     form: Form,
-    asked: Asked,
+    options: ComparisonOptions,
     recompute: bool,
     processes: int | None,
 ) -> int:
@@ -117,11 +117,11 @@ def command(
     """
     if timed is None and schedule is None and suspend == "never" and ALL in designs.split(","):
         timed = Timed()
-    if asked.rank_by is not None and form.as_csv:
+    if options.rank_by is not None and form.as_csv:
         raise click.UsageError("--csv prints no ranking; use --json")
-    if asked.rank_by in TIMED and timed is None:
-        raise click.UsageError(f"--rank-by {asked.rank_by} requires --cycles")
-    if asked.vary and schedule is not None:
+    if options.rank_by in TIMED and timed is None:
+        raise click.UsageError(f"--rank-by {options.rank_by} requires --cycles")
+    if options.vary and schedule is not None:
         raise click.UsageError("--vary and --schedule exclude each other: a schedule is that of one run")
     named = list(dict.fromkeys([*filter(None, designs.split(",")), *files]))
     if not named:
@@ -131,7 +131,7 @@ def command(
     choices, refused = attempted(grids, machine=described, unchecked=unchecked)
     if not choices:
         raise WarpregError(refused[0].message)
-    _check_baseline(asked.baseline, choices)
+    _check_baseline(options.baseline, choices)
     technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
     check_reading(names, reading)
@@ -142,15 +142,15 @@ def command(
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
     how = _way(timed, suspend, schedule, names)
     making = Making(size, seed, choice, recorded(timed, choices), max_instructions, reading)
-    varied = _varied(asked.vary, machine, choice)
+    varied = _varied(options.vary, machine, choice)
     whole = Varied(names, grids, technology, how, making, unchecked)
     with output.steps(len(names) * len(varied)) as progress:
         progress.begin("replaying" if timed is None else "timing")
         comparisons = list(
             whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
         )
-    if asked.baseline != BASELINE:
-        comparisons = [list(against(rows, asked.baseline)) for rows in comparisons]
+    if options.baseline != BASELINE:
+        comparisons = [list(against(rows, options.baseline)) for rows in comparisons]
     shown = [
         *comparisons[0],
         *(
@@ -161,7 +161,7 @@ def command(
         ),
     ]
     by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
-    ranking = None if asked.rank_by is None or not by_axes else Ranking.of(by_axes, asked.rank_by)
+    ranking = None if options.rank_by is None or not by_axes else Ranking.of(by_axes, options.rank_by)
     return _print(shown, ranking, form)
 
 

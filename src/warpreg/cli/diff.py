@@ -14,7 +14,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, LaunchSpec, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -78,7 +78,7 @@ def command(
     before: str,
     after: str,
     launches: str | None,
-    launching: Launching,
+    launching: LaunchSpec,
     designs: str,
     files: tuple[str, ...],
     settings: tuple[str, ...],
@@ -138,7 +138,7 @@ def command(
 class _Side:
     """One of the two versions: a kernel file, or a workload with launches of its own."""
 
-    def __init__(self, target: str, launches: str | None, launching: Launching, other: str) -> None:
+    def __init__(self, target: str, launches: str | None, launching: LaunchSpec, other: str) -> None:
         self.target = target
         self.is_file = Path(target).suffix in KERNEL_FILES
         self._launching = launching

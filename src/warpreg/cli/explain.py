@@ -15,7 +15,7 @@ from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.launching import KERNEL_FILES, module_of
 from warpreg.cli.listings import styled
 from warpreg.cli.options import json_option, problem_options, trace_options
-from warpreg.cli.source_lines import Measuring, print_lines
+from warpreg.cli.source_lines import CostMeasurement, print_lines
 from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
@@ -120,7 +120,7 @@ def command(
         if costs:
             chosen = Chosen.load(design_name or BASELINE, values)
             setting = Setting.load(machine, technology, [chosen])
-            spent = Measuring(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
+            spent = CostMeasurement(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
             about = {"Design": chosen.design.name, **_parameters(values), **_setting(setting), "Size": size}
             banks = banks or _banks(setting.machine)
         folder = _folder(target)

@@ -16,7 +16,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, LaunchValues, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, LaunchSpec, LaunchValues, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -86,7 +86,7 @@ def command(
     target: str,
     size: str,
     seed: int,
-    launching: Launching,
+    launching: LaunchSpec,
     save: tuple[str, ...],
     machine: str,
     timed: Timed | None,
@@ -180,7 +180,7 @@ def _checked(run: Run) -> str:
     return f"matches the reference ({'; '.join(f'{name}: {how}' for name, how in run.checked.items())})"
 
 
-def _refuse_launch_options(target: str, launching: Launching, save: tuple[str, ...]) -> None:
+def _refuse_launch_options(target: str, launching: LaunchSpec, save: tuple[str, ...]) -> None:
     if launching.is_given or save:
         raise click.UsageError(
             f"--kernel, --grid, --block, --arg, --symbol and --save require a kernel file ({KINDS}); "

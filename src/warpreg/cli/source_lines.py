@@ -27,7 +27,7 @@ from warpreg.timing import CAUSES
 
 
 @dataclass(frozen=True)
-class Measuring:
+class CostMeasurement:
     """A run of a workload that costs are measured on."""
 
     target: str

@@ -12,7 +12,7 @@ from warpreg.cli import output as out
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_option, one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, LaunchSpec, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -83,7 +83,7 @@ def parse_window(text: str) -> tuple[int, int | None]:
 @json_option
 def command(
     target: str,
-    launching: Launching,
+    launching: LaunchSpec,
     files: tuple[str, ...],
     settings: tuple[str, ...],
     machine: str,
