@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.parse.header import AS_WRITTEN, Extent, Header, Replaced, entry, parse_header
+from warpreg.sass.parse.header import AS_WRITTEN, Extent, Header, HeaderOverride, entry, parse_header
 from warpreg.sass.parse.scan import begin_warp
 from warpreg.sass.parse.state import At, Phase
 from warpreg.sass.selection import Selection, listed, spans
@@ -46,7 +46,7 @@ class Structure:
         name: str,
         state: NDArray[np.int64],
         steps: NDArray[np.uint32],
-        given: Replaced = AS_WRITTEN,
+        given: HeaderOverride = AS_WRITTEN,
         selected: Selection | None = None,
     ) -> None:
         self.name = name
