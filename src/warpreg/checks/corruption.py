@@ -110,7 +110,7 @@ def trials(
     Raises WarpregError if the design decides nothing about any kernel of theirs.
     """
     chosen, rng = load(design, checked=False), random.Random(seed)
-    references = [_Seeded.of(Reference.of(name, size), chosen) for name in names[:count]]
+    references = [_Target.of(Reference.of(name, size), chosen) for name in names[:count]]
     references = [one for one in references if one.launches]
     if not references:
         raise WarpregError(f"{design} decides nothing that could be corrupted about {', '.join(names[:count])}")
@@ -119,7 +119,7 @@ def trials(
 
 
 @dataclass(frozen=True)
-class _Wrong:
+class _CorruptedKernel:
     """A corrupted kernel: the corruption, the kernel whose pcs findings name, and what verifies it."""
 
     corruption: Any
@@ -128,7 +128,7 @@ class _Wrong:
 
 
 @dataclass(frozen=True)
-class _Seeded:
+class _Target:
     """A workload, and the launches of kernels that a design's corruptions change, with these."""
 
     reference: Reference
@@ -137,14 +137,14 @@ class _Seeded:
     own: Mapping[str, Sequence[Seeded]]
 
     @staticmethod
-    def of(reference: Reference, design: Design) -> _Seeded:
+    def of(reference: Reference, design: Design) -> _Target:
         own: dict[str, Sequence[Seeded]] = {}
         for kernel in dict.fromkeys(launch.kernel for launch in reference.launches):
             found = design.corruptions(kernel, design.configure(), _visits(reference, kernel))
             if found is not None:
                 own[kernel.name] = found
         launches = tuple(one for one in reference.launches if own.get(one.kernel.name, True))
-        return _Seeded(reference, design, launches, own)
+        return _Target(reference, design, launches, own)
 
     def trial(self, rng: random.Random) -> Trial:
         """One corruption of one kernel; those that no run can detect are not drawn."""
@@ -162,12 +162,12 @@ class _Seeded:
         message = self._message(kernel, wrong.checked)
         return Trial(self.reference.workload.name, kernel.name, wrong.corruption, message, equivalent)
 
-    def _wrong(self, kernel: Kernel, corruption: Any) -> _Wrong:
+    def _wrong(self, kernel: Kernel, corruption: Any) -> _CorruptedKernel:
         if isinstance(corruption, Corruption):
             program = corruption.apply(placing(self.design)(kernel))
-            return _Wrong(corruption, kernel, checking(self.design)(kernel, program))
+            return _CorruptedKernel(corruption, kernel, checking(self.design)(kernel, program))
         checked = corruption.checked()
-        return _Wrong(corruption, checked.kernel, checked)
+        return _CorruptedKernel(corruption, checked.kernel, checked)
 
     def _message(self, kernel: Kernel, wrong: Checked) -> str:
         """The error of a run with the corrupted kernel, empty if there is none."""

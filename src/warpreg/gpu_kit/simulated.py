@@ -42,7 +42,7 @@ FIRST_WITH_ALL_RATES = 2
 FEW_WARPS = ("1", "2")
 
 
-class Compared(Protocol):
+class Comparison(Protocol):
     """Cycles that a GPU measured, those of the machine, and the relative error."""
 
     @property
@@ -63,7 +63,7 @@ class Accuracy:
     count: int
 
     @classmethod
-    def of(cls, rows: Sequence[Compared]) -> Accuracy:
+    def of(cls, rows: Sequence[Comparison]) -> Accuracy:
         """Of at least two rows."""
         errors = np.array([row.error for row in rows])
         ranks = stats.spearmanr([row.measured for row in rows], [row.simulated for row in rows])
@@ -97,7 +97,7 @@ def compare_cycles(
 
     Raises `VendorToolMissingError` without the ``cuda`` extra.
     """
-    simulated = Simulated(machine, measurements["code"]["architecture"])
+    simulated = Simulator(machine, measurements["code"]["architecture"])
     for one in MICROBENCHMARKS:
         measured = measurements["micro"].get(one.name, {})
         if one.kind == "chain" and "cycles_per_copy" in measured:
@@ -127,7 +127,7 @@ def _warps(found: dict[str, Any]) -> Sequence[int]:
     return WARPS if found["version"] >= FIRST_WITH_ALL_RATES else tuple(map(int, FEW_WARPS))
 
 
-class Simulated:
+class Simulator:
     """Runs microbenchmarks in the machine code of an architecture and times them on one SM of a machine.
 
     ``designs``: those of the GPU, whose sub-cores have a reuse cache.
