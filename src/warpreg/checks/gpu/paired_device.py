@@ -20,7 +20,7 @@ from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.simt.launch.device import AS_COMPILED
-from warpreg.simt.launch.linked import Linked
+from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.memory.arena import Extent
 from warpreg.simt.texture.state import RECORD_BYTES, Field
 
@@ -166,7 +166,7 @@ class PairedDevice(simt.Device):
 
     def _request(
         self,
-        linked: Linked,
+        linked: LinkedKernel,
         grid: int | Sequence[int],
         block: int | Sequence[int],
         arguments: Sequence[Any],

@@ -25,7 +25,7 @@ from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
@@ -119,7 +119,7 @@ class BlockCompiler:
             else:
                 faults = len(self.sites.sites) > sites
                 waiting = any(waits(instruction, self.is_cooperative) for instruction in block.instructions)
-                state = loop.state if loop else Running.of(body.code)
+                state = loop.state if loop else RunningWarp.of(body.code)
                 self.ends.go_on(body.code, state, block.index, body.taken, faults, waiting)
 
     def _loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
@@ -186,7 +186,7 @@ class Body:
         self.values = BlockValues(code, compiler.symbols, compiler.blind_cells)
         self.launch = self.values.launch
         self.taken = self.values.mask
-        self.state = Running.of(code) if code.arguments[3:] else None
+        self.state = RunningWarp.of(code) if code.arguments[3:] else None
         self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
         self.form: opcodes.Form
         """Its value for the current instruction."""

@@ -23,7 +23,7 @@ from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.host_services import Services
 from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
-from warpreg.simt.launch.linked import Linked
+from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.recorder import Recorder
 from warpreg.simt.memory.heap import Heap
 from warpreg.simt.texture.objects import TextureTable
@@ -92,7 +92,7 @@ class LaunchRun:
 
     def __init__(
         self,
-        linked: Linked,
+        linked: LinkedKernel,
         heap: Heap,
         textures: TextureTable,
         grid: Dimensions,
