@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from piecewise_numba.recipe import Recipe
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core import access_record as record
-from warpreg.timing.feed.kept import Splitting, thread_blocks
+from warpreg.timing.feed.kept import SplitOptions, thread_blocks
 from warpreg.trace.file import Trace
 
 Words = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Read:
     values.
     """
 
-    split: Splitting
+    split: SplitOptions
     addresses: bool
     widths: bool
 

@@ -25,7 +25,7 @@ Options = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Splitting:
+class SplitOptions:
     """How a recorded run becomes thread blocks: for so many ``banks`` of shared memory, up to thread block ``end``,
     with or without the addresses of ``lanes`` that are not affine.
     """
@@ -36,7 +36,7 @@ class Splitting:
 
 
 @dataclass(eq=False)
-class _Kept:
+class _Entry:
     """The thread blocks of a run of ``kernel``, of so many ``bytes``; None if they are not kept.  ``asked``: number of
     the last request for them.
     """
@@ -50,11 +50,11 @@ class _Kept:
         self.batches, self.bytes = None, 0
 
 
-_kept: WeakKeyDictionary[Trace, dict[Options, _Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Trace, dict[Options, _Entry]] = WeakKeyDictionary()
 _requests = itertools.count()
 
 
-def thread_blocks(run: Any, kernel: Kernel, split: Splitting) -> Iterator[ThreadBlocks]:
+def thread_blocks(run: Any, kernel: Kernel, split: SplitOptions) -> Iterator[ThreadBlocks]:
     """The thread blocks of a recorded run, from `feed` or from memory."""
     return kept(run, kernel, (split,), lambda: feed(run, kernel, banks=split.banks, end=split.end, lanes=split.lanes))
 
@@ -68,7 +68,7 @@ def kept(
     of_run = _kept.setdefault(run, {})
     entry = of_run.get(options)
     if entry is None or entry.kernel is not kernel:
-        of_run[options] = _Kept(kernel, next(_requests))
+        of_run[options] = _Entry(kernel, next(_requests))
         return make()
     before, entry.asked = entry.asked, next(_requests)
     if entry.batches is not None:
@@ -76,7 +76,7 @@ def kept(
     return _keeping(entry, before, make())
 
 
-def _keeping(own: _Kept, before: int, batches: Iterator[ThreadBlocks]) -> Iterator[ThreadBlocks]:
+def _keeping(own: _Entry, before: int, batches: Iterator[ThreadBlocks]) -> Iterator[ThreadBlocks]:
     """The batches, which are kept once all of them are there, if there is room; they were asked for ``before``."""
     cached: list[ThreadBlocks] = []
     size, is_room = 0, True

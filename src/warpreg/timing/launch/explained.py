@@ -18,7 +18,7 @@ from piecewise_numba.dependencies import is_library
 from piecewise_numba.natives import Function, native_of
 from warpreg.designs.interface.hooks import authors_of_hook, is_hook, place
 from warpreg.timing.core import port, ports
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.sm import block_dispatch, cycle, issue, load_store_unit, wakeup, writeback
 
 STAGES: tuple[tuple[str, tuple[Function, ...]], ...] = (
@@ -47,7 +47,7 @@ class Row:
     why: str
 
 
-def explained(given: Given, hooks: Mapping[str, FunctionType]) -> list[Row]:
+def explained(given: CoreConfig, hooks: Mapping[str, FunctionType]) -> list[Row]:
     """The ports that a core reaches, in the order of a cycle."""
     replaced = with_hooks(given, hooks)
     rows: list[Row] = []
@@ -67,7 +67,7 @@ def by_stage(replaced: Mapping[Function, Function]) -> Iterator[tuple[str, Funct
                 yield stage, reached
 
 
-def with_hooks(given: Given, hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
+def with_hooks(given: CoreConfig, hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
     """By port, what takes its place, the hooks of a design included."""
     return {
         **port.replacements(given),
@@ -133,7 +133,7 @@ def module_path(function: Function) -> str:
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
-def _why(reached: Function, given: Given, hooks: Mapping[str, Any]) -> str:
+def _why(reached: Function, given: CoreConfig, hooks: Mapping[str, Any]) -> str:
     around, variant = port.wrappers(given).get(reached), port.chosen(given).get(reached)
     if around is not None:
         return around.when.words

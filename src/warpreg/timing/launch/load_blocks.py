@@ -20,7 +20,7 @@ BEHIND_VISITS = np.array([0, 0, 1, 1])
 """Which columns of the starts count from the end of the visits."""
 
 
-class Gathered:
+class LoadBatch:
     """Thread blocks to be loaded together: ``count`` of them, and the ``pieces`` that contain their visits and records.
 
     What does not fit in memory is joined to long arrays at once.
@@ -55,13 +55,13 @@ class Gathered:
             self._recent = []
 
 
-def more_blocks(core: Core, batches: Gathered, operations: Sequence[tuple[int, int]]) -> Core:
+def more_blocks(core: Core, batches: LoadBatch, operations: Sequence[tuple[int, int]]) -> Core:
     """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps.
 
     ``operations``: the indices of those that may be in use, first ones and those after the last ones.
     """
     kept, resident = _keep_resident(core, operations)
-    waiting = Gathered()
+    waiting = LoadBatch()
     waiting.append(*_waiting(core))
     starts = waiting.starts(resident) + batches.starts(resident + waiting.size)
     core.clock[clock.FIRST_LOADED] = core.clock[clock.NEXT_BLOCK]

@@ -25,7 +25,7 @@ from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
 from warpreg.timing.launch.simulate import TimedLaunch, timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
 from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
@@ -55,7 +55,7 @@ def recorded_schedule(
     sms: int | None = None,
     order: RecordOrder = "scheduler",
     mode: Mode = "compiled",
-    between: Between | None = None,
+    between: SecondLevelState | None = None,
     **parameters: Any,
 ) -> tuple[TimingResult, Schedule]:
     """The timing result of a launch, and its schedule in a temporary file (``save`` keeps it).
@@ -104,7 +104,7 @@ def recorded_schedules(
 ) -> tuple[TimingResult, list[Schedule]]:
     """Time launches in sequence: the result of `simulate`, and the schedule of each launch."""
     chosen = Chosen.of(designs, parameters)
-    between = None if cold else Between(copies)
+    between = None if cold else SecondLevelState(copies)
     found = [
         recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode, between=between)
         for one in launches

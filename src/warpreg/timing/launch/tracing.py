@@ -20,7 +20,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined
 from warpreg.timing.tracing.recorder import Recorder
 from warpreg.timing.tracing.rows import EVENT, Kind
@@ -88,7 +88,7 @@ def trace(
     described = load_machine(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to trace: no launch")
-    chosen, between = Chosen.of(designs, parameters), None if cold else Between(copies)
+    chosen, between = Chosen.of(designs, parameters), None if cold else SecondLevelState(copies)
     parts: list[NDArray[Any]] = [np.zeros(0, EVENT)]
     results: list[TimingResult] = []
     traced: list[TracedLaunch] = []

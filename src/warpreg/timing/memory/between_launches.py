@@ -32,7 +32,7 @@ class SecondLevel(NamedTuple):
     buckets: Array
 
 
-class Between:
+class SecondLevelState:
     """The second level between the launches of a run, one after another.
 
     ``copies`` fill it before the launch that they name, in order.
@@ -41,9 +41,9 @@ class Between:
     def __init__(self, copies: Sequence[Copy] = (), contents: SecondLevel | None = None, launches: int = 0) -> None:
         self.copies, self.contents, self.launches = copies, contents, launches
 
-    def copy(self) -> Between:
+    def copy(self) -> SecondLevelState:
         """The same state, for timing a launch again."""
-        return Between(self.copies, self.contents, self.launches)
+        return SecondLevelState(self.copies, self.contents, self.launches)
 
     def begin(self, memory: Memory, mode: Mode = "compiled") -> None:
         """Fill an idle memory system before the next launch."""
