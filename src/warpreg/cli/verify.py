@@ -133,7 +133,7 @@ def _messages(failed: Sequence[Verdict], unchecked: Sequence[Verdict]) -> dict[s
 
 def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_json: bool) -> int:
     """Compare with the GPU; the status is 1 if an output of the GPU is wrong, or if a launch could not be compared."""
-    from warpreg.checks.gpu.verification import compare_all
+    from warpreg.checks.gpu.comparison import compare_all
 
     verdicts = []
     with output.steps(len(names)) as progress:
