@@ -29,7 +29,7 @@ from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.typed import array_of
 from warpreg.timing.memory.between_launches import SecondLevel, SecondLevelState, left_by, put
-from warpreg.timing.memory.columns import cache_sets
+from warpreg.timing.memory.memory_columns import cache_sets
 
 SECTORS = 32
 ON = "gtx480"

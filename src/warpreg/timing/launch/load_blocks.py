@@ -11,7 +11,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import Array, OpRow
 from warpreg.timing.core.whole_columns import WholeColumns, ops_of, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
-from warpreg.timing.launch.widths import records_with_widths
+from warpreg.timing.launch.load_widths import records_with_widths
 from warpreg.trace import long_arrays
 
 LONG = 256

@@ -35,9 +35,9 @@ from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts,
 from warpreg.timing.launch.binding import Behaviour, EntryArguments
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.equal_launches import first_equals
+from warpreg.timing.launch.load_widths import with_widths
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
-from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.timing.tracing.recorder import Records

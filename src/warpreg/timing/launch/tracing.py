@@ -22,8 +22,8 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed
 from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined
+from warpreg.timing.tracing.event_rows import EVENT, Kind
 from warpreg.timing.tracing.recorder import Recorder
-from warpreg.timing.tracing.rows import EVENT, Kind
 
 ROOM = 1 << 22
 MAX_EVENTS = 1 << 26

@@ -22,8 +22,8 @@ from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, fixed
 from warpreg.timing.memory.arrays import buffers, members
 from warpreg.timing.memory.build import build, counters, for_machine
-from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import parameters
 
 
 class Functions(NamedTuple):

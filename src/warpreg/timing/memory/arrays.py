@@ -17,7 +17,9 @@ from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import agenda
-from warpreg.timing.memory.columns import (
+from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
+from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
+from warpreg.timing.memory.memory_columns import (
     Channels,
     DramBanks,
     Parameters,
@@ -36,8 +38,6 @@ from warpreg.timing.memory.columns import (
     slices,
     sms,
 )
-from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
-from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
 
 WORD_BYTES = 8
 NODES_PER_TRANSACTION = 4

@@ -18,8 +18,8 @@ from warpreg.timing.core.access_record import LINE_BYTES
 from warpreg.timing.core.typed import NONE, Array, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import second_level, tags
-from warpreg.timing.memory.columns import CacheLines, cache_lines, parameters, scalars
 from warpreg.timing.memory.layout import FIXED, Memory
+from warpreg.timing.memory.memory_columns import CacheLines, cache_lines, parameters, scalars
 
 SECTOR_SHIFT = 5
 

@@ -16,9 +16,9 @@ from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, first_level, network, second_level
 from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
-from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import channels, counts, nodes, parameters, scalars, slices
 
 
 def advance(memory: Memory, now: int) -> None:

@@ -14,9 +14,9 @@ from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_of_memory, next_planned, take
-from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import channels, nodes, parameters, queues, scalars, slices, sms
 
 
 def advance(memory: Memory, now: int) -> None:

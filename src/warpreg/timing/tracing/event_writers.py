@@ -28,7 +28,7 @@ from warpreg.timing.sm import (
     writeback,
 )
 from warpreg.timing.tracing.buffers import BEGIN, COUNT, END, IS, ROOM, SINCE
-from warpreg.timing.tracing.rows import CYCLE, KIND, PC, SEQUENCE, SLOT, SM, UNIT, VALUE, Kind
+from warpreg.timing.tracing.event_rows import CYCLE, KIND, PC, SEQUENCE, SLOT, SM, UNIT, VALUE, Kind
 
 ISSUE, ENTER, READ, DISPATCH = int(Kind.ISSUE), int(Kind.ENTER), int(Kind.READ), int(Kind.DISPATCH)
 RESULT, WRITE, EXTRA, DONE = int(Kind.RESULT), int(Kind.WRITE), int(Kind.EXTRA), int(Kind.DONE)
