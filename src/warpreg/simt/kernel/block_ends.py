@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
+from warpreg.simt.block.native_records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
 from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord

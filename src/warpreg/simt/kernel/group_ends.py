@@ -8,7 +8,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.opcodes import Flow
 from warpreg.ir.operands import Immediate, Label, Sink
-from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
+from warpreg.simt.block.native_records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
 from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.kernel.block_ends import End, Ends
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import (
+from warpreg.simt.block.native_records import (
     BLOCK_BYTES,
     NO_BLOCK,
     STACK_ENTRY_BYTES,

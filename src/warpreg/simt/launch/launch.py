@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import MAX_WARPS, Slot, Stop
+from warpreg.simt.block.native_records import MAX_WARPS, Slot, Stop
 from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.constant_bank import write_launch_words

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
+from warpreg.simt.block.native_records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.memory.constant_words import literal_offset

@@ -210,9 +210,9 @@ def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
     """
     size = variable.type.bytes
     if isinstance(item, Immediate):
-        from warpreg.simt.lanes import instructions
+        from warpreg.simt.lanes import lane_instructions
 
-        return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
+        return lane_instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
     mask = item.mask if isinstance(item, Masked) else 0
     named = item.symbol if isinstance(item, Masked) else item
     symbol = named.symbol if isinstance(named, Generic) else named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.block.records import SiteField, Slot, slot
+from warpreg.simt.block.native_records import SiteField, Slot, slot
 from warpreg.simt.llvm.emitter import I1, I64, Code, Value
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg.ir.types import TYPES
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.records import Fault, SiteField, Slot, slot
+from warpreg.simt.block.native_records import Fault, SiteField, Slot, slot
 from warpreg.simt.block.stops import stop_if
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I32, I64, Code, Value, lanes_of

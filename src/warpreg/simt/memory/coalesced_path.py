@@ -16,7 +16,7 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation

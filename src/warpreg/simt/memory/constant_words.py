@@ -12,7 +12,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import ConstantBank
 from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot
+from warpreg.simt.block.native_records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I8, I16, I32, I64, MASK, Value, lanes_of
 from warpreg.simt.memory.gather_scatter import gather

@@ -15,12 +15,12 @@ from warpreg.ir.memory_access import MemoryForm
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import B64, U32, U64, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import Slot, slot
+from warpreg.simt.block.native_records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import Value, lanes_of
 from warpreg.simt.memory import coalesced_path
-from warpreg.simt.memory.instructions import MemoryAccess
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.memory_instructions import MemoryAccess
 from warpreg.simt.memory.vector_path import WORD, VectorLoad
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
 from warpreg.simt.memory.coalesced_path import Shape

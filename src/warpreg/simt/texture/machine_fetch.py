@@ -7,17 +7,17 @@ from typing import Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes.texture import CUBES
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.native_records import Slot
 from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I32, I64, Code, Value
 from warpreg.simt.texture import levels
+from warpreg.simt.texture.descriptors import find
 from warpreg.simt.texture.fetch import ROW_BYTES, TextureFetch, define
-from warpreg.simt.texture.instructions import SCRATCH_BYTES, TextureAccess
 from warpreg.simt.texture.queries import TextureQuery
-from warpreg.simt.texture.records import find
 from warpreg.simt.texture.state import GEOMETRIES, Field, Resource
+from warpreg.simt.texture.texture_instructions import SCRATCH_BYTES, TextureAccess
 
 SHAPES = {
     "1D": "1d",

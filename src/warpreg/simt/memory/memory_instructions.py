@@ -14,7 +14,7 @@ from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Regis
 from warpreg.ir.types import U32, U64, Type
 from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot, set_slot, slot
+from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory import coalesced_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.ir.address_space import TEXTURE_WINDOW
-from warpreg.simt.block.records import Fault, Slot, set_slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
 from warpreg.simt.lanes.single_precision import F32
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
