@@ -21,13 +21,13 @@ def kept(function: Function, digest: str, build: Callable[[], Any]) -> Any:
     """
     key = f"{function.__name__}-{digest[:40]}"
     with collector_paused():
-        found = _stored(key)
-        if found is not None:
-            return found
+        entry = _stored(key)
+        if entry is not None:
+            return entry
         with storage().held(key):
-            found = _stored(key)  # by the process that held the lock before
-            if found is not None:
-                return found
+            entry = _stored(key)  # by the process that held the lock before
+            if entry is not None:
+                return entry
             built = build()
             if isinstance(built, EntryPoint) and built.code is not None:
                 storage().write(KIND, key, built.code.as_bytes())

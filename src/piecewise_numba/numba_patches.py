@@ -93,14 +93,14 @@ def _is_equal(flags: Any, others: Any) -> bool:
 
 
 def _kept(work_out: Any) -> Any:
-    found: dict[Any, Any] = {}
+    cache: dict[Any, Any] = {}
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         key = id(self), context, args, tuple(kws.items()), cast(Any, ConfigStack).top_or_none()
-        if key not in found:
+        if key not in cache:
             signature = work_out(self, context, args, kws)
-            found[key] = self, signature, self.get_impl_key(signature)
-        _, signature, implementation = found[key]
+            cache[key] = self, signature, self.get_impl_key(signature)
+        _, signature, implementation = cache[key]
         self._impl_keys[signature.args] = implementation
         return signature
 

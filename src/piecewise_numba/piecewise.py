@@ -30,7 +30,7 @@ Types = tuple[Any, ...]
 ENTRY = "entry"
 
 
-class Wanted(NamedTuple):
+class Specialization(NamedTuple):
     """A function for arguments of these types."""
 
     function: Function
@@ -38,11 +38,11 @@ class Wanted(NamedTuple):
 
 
 @dataclass(eq=False)
-class Asked:
+class CallRecord:
     """What a function that is being compiled has called so far."""
 
     function: Function
-    calls: dict[Wanted, Instance | None] = field(default_factory=dict)
+    calls: dict[Specialization, Instance | None] = field(default_factory=dict)
     uses: dict[tuple[Any, str], None] = field(default_factory=dict)
     is_complete: bool = True
 
@@ -61,11 +61,11 @@ class Piecewise:
     def __init__(self, graph: CallGraph, outside: Collection[Function], label: str) -> None:
         self._graph = graph
         self._dispatchers: dict[Function, Any] = {}
-        self._instances: dict[Wanted, Instance] = {}
+        self._instances: dict[Specialization, Instance] = {}
         self._by_name: dict[str, Instance] = {}
-        self._open: set[Wanted] = set()
-        self._absent: set[Wanted] = set()
-        self._compiling: list[Asked] = []
+        self._open: set[Specialization] = set()
+        self._absent: set[Specialization] = set()
+        self._compiling: list[CallRecord] = []
         self._keeps = False
         self._sealed: dict[str, Any] = {}
         self.linker = Linker(self._by_name, outside, label, graph.settings)
@@ -76,17 +76,17 @@ class Piecewise:
         ask = dispatcher.get_call_template
 
         def get_call_template(args: Any, kws: Any) -> Any:
-            asked = self._compiling[-1] if self._compiling else None
-            if asked is None:
+            record = self._compiling[-1] if self._compiling else None
+            if record is None:
                 return ask(args, kws)
             try:
-                found = ask(args, kws)
+                template = ask(args, kws)
             except BaseException:
-                asked.is_complete = False
+                record.is_complete = False
                 raise
-            wanted = Wanted(function, tuple(found[2]))
-            asked.calls[wanted] = self._instances.get(wanted)
-            return found
+            wanted = Specialization(function, tuple(template[2]))
+            record.calls[wanted] = self._instances.get(wanted)
+            return template
 
         dispatcher.get_call_template = get_call_template
 
@@ -94,7 +94,7 @@ class Piecewise:
 
     def found(self, function: Function, arguments: Types) -> Instance | None:
         """A function for arguments of these types from the cache, if it is there."""
-        wanted = Wanted(function, arguments)
+        wanted = Specialization(function, arguments)
         if wanted in self._instances:
             return self._instances[wanted]
         if wanted in self._open or wanted in self._absent:
@@ -126,7 +126,7 @@ class Piecewise:
         except NoTextError:
             return None
 
-    def _look_up(self, wanted: Wanted) -> Instance | None:
+    def _look_up(self, wanted: Specialization) -> Instance | None:
         key = self._key(*wanted)
         for piece in () if key is None else pieces.stored(key):
             if not all(map(self._is_used_alike, piece.uses)):
@@ -163,7 +163,7 @@ class Piecewise:
             return None
         finally:
             self._compiling = compiling
-        return self._instances.get(Wanted(function, arguments))
+        return self._instances.get(Specialization(function, arguments))
 
     # Types.
 
@@ -194,7 +194,7 @@ class Piecewise:
     def _registered(self, instance: Instance) -> Instance:
         """Remember an instance, unless another one has been made in the meantime."""
         self._by_name[instance.name] = instance
-        return self._instances.setdefault(Wanted(instance.function, instance.arguments), instance)
+        return self._instances.setdefault(Specialization(instance.function, instance.arguments), instance)
 
     def result(self, instance: Instance, state: Any, key: Any) -> Any:
         """What numba expects of a compilation."""
@@ -230,17 +230,17 @@ class Piecewise:
             self._keeps = False
 
     @contextmanager
-    def compiling(self, function: Function) -> Iterator[Asked]:
+    def compiling(self, function: Function) -> Iterator[CallRecord]:
         """While a function compiles: what it calls."""
-        asked = Asked(function)
+        record = CallRecord(function)
         in_progress = {one.function for one in self._compiling} - {function}
-        self._compiling.append(asked)
+        self._compiling.append(record)
         if not in_progress.isdisjoint(self._graph.node(function).callees):
             for one in self._compiling:  # functions that call each other have no order in which to look them up
                 one.is_complete = False
         try:
             with watched(self._note_use):
-                yield asked
+                yield record
         finally:
             self._compiling.pop()
 
@@ -253,31 +253,31 @@ class Piecewise:
         """What the function that is being compiled calls."""
         return self._compiling[-1].instances
 
-    def keep(self, asked: Asked, arguments: Types, compiled: Any) -> None:
+    def keep(self, record: CallRecord, arguments: Types, compiled: Any) -> None:
         """Take over what numba has compiled, and store it if other processes can use it."""
         for kind in _given_to_intrinsics(compiled.fndesc):
-            asked.uses[kind, ""] = None
-        code, is_alone = bitcode_of(compiled, asked.instances)
+            record.uses[kind, ""] = None
+        code, is_alone = bitcode_of(compiled, record.instances)
         result = compiled.signature.return_type
-        is_kept = is_alone and self._store(self._key(asked.function, arguments), asked, result, code)
+        is_kept = is_alone and self._store(self._key(record.function, arguments), record, result, code)
         name = compiled.fndesc.llvm_func_name
-        self._registered(Instance(name, asked.function, arguments, result, code, asked.instances, is_kept))
+        self._registered(Instance(name, record.function, arguments, result, code, record.instances, is_kept))
 
-    def keep_entry(self, asked: Asked, arguments: Types, compiled: Any) -> None:
+    def keep_entry(self, record: CallRecord, arguments: Types, compiled: Any) -> None:
         """Store what the entry point calls."""
-        self._store(self._key(asked.function, arguments, ENTRY), asked, compiled.signature.return_type, b"")
+        self._store(self._key(record.function, arguments, ENTRY), record, compiled.signature.return_type, b"")
 
-    def _store(self, key: str | None, asked: Asked, result: Any, code: bytes) -> bool:
+    def _store(self, key: str | None, record: CallRecord, result: Any, code: bytes) -> bool:
         """Store a piece; returns whether other processes can find it."""
-        calls, callees = asked.instances, self._graph.node(asked.function).callees
-        if key is None or not (self._keeps and asked.is_complete and len(calls) == len(asked.calls)):
+        calls, callees = record.instances, self._graph.node(record.function).callees
+        if key is None or not (self._keeps and record.is_complete and len(calls) == len(record.calls)):
             return False
         try:
             made = [
                 Call(callees.index(one.function), tuple(map(self._digest_of, one.arguments)), digest_of(one.result))
                 for one in calls
             ]
-            uses = tuple(self._use(*use) for use in asked.uses)
+            uses = tuple(self._use(*use) for use in record.uses)
             piece = Piece(tuple(made), digest_of(result), code, uses)
         except (NoTextError, ValueError):
             return False

@@ -122,18 +122,18 @@ class _Reader:
             self._return_if_raised(builder.icmp_signed("<", truth, Int(0)))
             return builder.icmp_signed("!=", truth, Int(0))
         if isinstance(kind, types.Float):
-            found, wide, wrong = self.call("PyFloat_AsDouble", ir.DoubleType(), given), types.float64, -1.0
-            suspicious = builder.fcmp_ordered("==", found, ir.DoubleType()(wrong))
+            number, wide, wrong = self.call("PyFloat_AsDouble", ir.DoubleType(), given), types.float64, -1.0
+            suspicious = builder.fcmp_ordered("==", number, ir.DoubleType()(wrong))
         elif isinstance(kind, types.Integer):
             name = "PyLong_AsLongLong" if kind.signed else "PyLong_AsUnsignedLongLongMask"
-            found, wide = self.call(name, Word, given), types.int64 if kind.signed else types.uint64
-            suspicious = builder.icmp_signed("==", found, Word(-1))
+            number, wide = self.call(name, Word, given), types.int64 if kind.signed else types.uint64
+            suspicious = builder.icmp_signed("==", number, Word(-1))
         else:
             raise TypeError(f"an entry point cannot take {kind} ({place})")
         with builder.if_then(suspicious, likely=False):
             raised = self.call("PyErr_Occurred", Object)
             self._return_if_raised(builder.icmp_unsigned("!=", raised, Object(None)))
-        return self._context.cast(builder, found, wide, kind)
+        return self._context.cast(builder, number, wide, kind)
 
     def _array(self, given: Any, kind: Any, place: str) -> Any:
         builder, context = self._builder, self._context

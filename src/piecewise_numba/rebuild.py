@@ -62,14 +62,14 @@ def reaches(functions: tuple[FunctionType, ...], targets: tuple[FunctionType, ..
 @functools.cache
 def calls_out_of_line(functions: tuple[FunctionType, ...]) -> bool:
     """Whether one of the functions calls one that is out of line, also through functions."""
-    found: list[FunctionType] = []
+    noinline: list[FunctionType] = []
 
     def note(function: FunctionType) -> FunctionType:
-        found.extend([function] if is_noinline(function) else [])
+        noinline.extend([function] if is_noinline(function) else [])
         return function
 
     rebuild({str(number): function for number, function in enumerate(functions)}, note, natives=False)
-    return bool(found)
+    return bool(noinline)
 
 
 class _Rebuilder:

@@ -108,14 +108,14 @@ def changed_type() -> Any:
         @staticmethod
         def lowered(context: Any, builder: Any, made: Any, given: Any, value: Any, values: Mapping[str, Any]) -> Any:
             """The value of type ``made``, from that of type ``given`` with these ``values`` of fields."""
-            found = context.get_constant_undef(made)
+            changed = context.get_constant_undef(made)
             before = range(1, 1 + len(given.names)) if isinstance(given, Changed) else ()
             base = builder.extract_value(value, 0) if isinstance(given, Changed) else value
-            found = builder.insert_value(found, base, 0)
+            changed = builder.insert_value(changed, base, 0)
             held = {given.names[place - 1]: builder.extract_value(value, place) for place in before} | dict(values)
             for place, name in enumerate(made.names, 1):
-                found = builder.insert_value(found, held[name], place)
-            return found
+                changed = builder.insert_value(changed, held[name], place)
+            return changed
 
     class Model(models.StructModel):
         def __init__(self, manager: Any, kind: Any) -> None:

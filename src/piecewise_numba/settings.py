@@ -19,7 +19,7 @@ class Storage(Protocol):
         """Hold a lock, so that of several processes that need an entry at once, one makes it."""
 
 
-class Nowhere:
+class NoStorage:
     """The default: nothing is kept."""
 
     def read(self, kind: str, key: str) -> bytes | None:
@@ -34,7 +34,7 @@ class Nowhere:
         return nullcontext()
 
 
-_storage: Storage = Nowhere()
+_storage: Storage = NoStorage()
 _plain: tuple[str, ...] = ()
 
 

@@ -131,9 +131,9 @@ def made(text: Spelled) -> Any:
 
 def _class(module: str, name: str, fields: tuple[str, ...]) -> type | None:
     """The class of records that has this name in every process."""
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    if found is None and module == record_type.__module__:
-        found = record_type(name, fields)
-    return cast("type | None", found) if getattr(found, "_fields", None) == fields else None
+        value = getattr(value, part, None)
+    if value is None and module == record_type.__module__:
+        value = record_type(name, fields)
+    return cast("type | None", value) if getattr(value, "_fields", None) == fields else None

@@ -80,12 +80,12 @@ class Linker:
         if not all(one.is_kept for one in inside):
             return None
         numbers = {one: number for number, one in enumerate((*inside, *apart))}
-        found = hashlib.sha256(f"{self._settings}\0{text}\0{len(inside)}".encode())
+        hasher = hashlib.sha256(f"{self._settings}\0{text}\0{len(inside)}".encode())
         for one in inside:
-            found.update(hashlib.sha256(one.code).digest())
-            found.update(repr([numbers[call] for call in one.calls]).encode())
-        found.update(repr([numbers[root] for root in roots]).encode())
-        return found.hexdigest()
+            hasher.update(hashlib.sha256(one.code).digest())
+            hasher.update(repr([numbers[call] for call in one.calls]).encode())
+        hasher.update(repr([numbers[root] for root in roots]).encode())
+        return hasher.hexdigest()
 
     def link_entry(self, module: Any, calls: Sequence[Instance]) -> None:
         """Link to the module of an entry point all that it needs."""

@@ -13,13 +13,13 @@ from tests.checks.gpu_stand_in import BASE, REGISTERS, Absent, Dying, Endless, S
 
 from warpreg import ptx, simt, workloads
 from warpreg.checks.gpu import driver
+from warpreg.checks.gpu.comparison import compare_workload
 from warpreg.checks.gpu.differences import difference
 from warpreg.checks.gpu.driver import Driver, GpuError
 from warpreg.checks.gpu.paired_device import PairedDevice
 from warpreg.checks.gpu.process import Gpu
 from warpreg.checks.gpu.request import Request, TextureObject, accepted, newest_ptx, visible
 from warpreg.checks.gpu.textures import described, read_by_index
-from warpreg.checks.gpu.verification import compare_workload
 
 ADD = """.version 9.5
 .target sm_75

@@ -122,12 +122,12 @@ def test_without_a_gpu_the_reason_is_given(capsys: Output, monkeypatch: pytest.M
 
 
 def test_a_comparison_with_the_gpu_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    from warpreg.checks.gpu import verification
-    from warpreg.checks.gpu.verification import GpuVerdict, KernelComparison
+    from warpreg.checks.gpu import comparison
+    from warpreg.checks.gpu.comparison import GpuVerdict, KernelComparison
 
     kernel = KernelComparison("_Z3addPf", 2, 2, 64, 1, 0, 0.0, float("inf"), 12, 14, "c[3]: executor 1.0, GPU nan")
     verdict = GpuVerdict("vector-add", "a GPU", 1.0, (kernel,), ("a note",), "output 'c' is wrong")
-    monkeypatch.setattr(verification, "compare_all", lambda *given: iter([verdict]))
+    monkeypatch.setattr(comparison, "compare_all", lambda *given: iter([verdict]))
     assert main(["verify", "vector-add", "--gpu", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["elements"], found["differing"], found["equal kernels"], found["failed"]) == (64, 1, 0, 1)

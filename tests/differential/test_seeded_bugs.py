@@ -34,7 +34,7 @@ from warpreg.ir.opcodes.form import Form
 from warpreg.ir.types import U32
 from warpreg.simt import Device
 from warpreg.simt.block import block_values
-from warpreg.simt.block.records import BlockKind
+from warpreg.simt.block.native_records import BlockKind
 from warpreg.simt.kernel import block_compiler, compile_image, warp_steps
 from warpreg.simt.lanes import float as lanes_float
 from warpreg.simt.launch import launch_memory

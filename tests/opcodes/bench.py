@@ -14,7 +14,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import TYPES, U32, Type
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.llvm import text as ir
 
 LANES = 32
@@ -151,7 +151,7 @@ def compile_case(module: Any, index: int, case: Case) -> list[Values]:
         opcodes.flattened(instruction.sources), signature.sources, case.sources, strict=True
     ):
         if isinstance(source, Immediate):
-            values.append(instructions.immediate(source, type_))
+            values.append(lane_instructions.immediate(source, type_))
         else:
             whole = operand.register if isinstance(operand, Part) else operand
             assert isinstance(whole, Register)
@@ -161,7 +161,7 @@ def compile_case(module: Any, index: int, case: Case) -> list[Values]:
     mask = ir.VectorType(ir.IntType(1), LANES)
     active = None if full else builder.bitcast(ir.Constant(ir.IntType(32), case.active), mask)
     frame = Frame(builder, module, active, load(len(variable), 1))
-    results = instructions.emit(frame, instruction, values)
+    results = lane_instructions.emit(frame, instruction, values)
     for row, value in enumerate(results):
         store(row, value)
     store(case.results, frame.carry)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from piecewise_numba import pieces, recipe, type_book, units
 from piecewise_numba.natives import Function
 from piecewise_numba.noinline import noinline
-from piecewise_numba.piecewise import Asked, Piecewise
+from piecewise_numba.piecewise import CallRecord, Piecewise
 from piecewise_numba.recipe import Recipe
 from piecewise_numba.sealed import sealed
 from warpreg.counting.diagnostics import brief
@@ -31,9 +31,9 @@ class Compiled:
         monkeypatch.setenv("WARPREG_CACHE", str(folder))
         keep = Piecewise.keep
 
-        def noted(self_: Any, asked: Asked, *rest: Any) -> None:
-            self._names.append(asked.function.__name__)
-            keep(self_, asked, *rest)
+        def noted(self_: Any, record: CallRecord, *rest: Any) -> None:
+            self._names.append(record.function.__name__)
+            keep(self_, record, *rest)
 
         monkeypatch.setattr(Piecewise, "keep", noted)
 

@@ -10,7 +10,7 @@ from piecewise_numba import settings
 
 
 def test_by_default_nothing_is_kept() -> None:
-    nowhere = settings.Nowhere()
+    nowhere = settings.NoStorage()
     nowhere.write("cores", "key", b"code")
     assert nowhere.read("cores", "key") is None
     with nowhere.held("key"):

@@ -25,7 +25,7 @@ from tests.reference.generator import generate
 from warpreg.codegen import CompileOptions
 from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.simt import Device, MemoryFault
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.native_records import Slot
 from warpreg.simt.kernel import native_kernel
 from warpreg.simt.launch import launch, launch_memory, recorder
 from warpreg.simt.launch.device import AS_COMPILED

@@ -25,7 +25,7 @@ from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.timing import memory
 from warpreg.timing.core.columns import clock
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
-from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.binding import Behaviour, EntryArguments
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.memory.between_launches import SecondLevel, put
 from warpreg.timing.results.result import TimingResult, result_of
@@ -40,7 +40,7 @@ class Fast:
     """What the fast core made of a launch, in how many steps of an SM; a design counts in ``outside``."""
 
     result: TimingResult
-    outside: Outside
+    outside: EntryArguments
     steps: int
     events: NDArray[Any] | None = None
 
@@ -92,7 +92,7 @@ def fast(
         lanes=lanes,
     )
     machine = with_collectors(machine, behaviour.collectors)
-    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, threads=threads), recorder=recorder)
+    outside = EntryArguments(behaviour, machine, memory.for_machine(machine, sms, threads=threads), recorder=recorder)
     if contents is not None:
         put(outside.system, contents)
     visits = Visits(launched.kernel)

@@ -11,21 +11,21 @@ from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.loading.chosen import Chosen
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.launch.explained import walked, with_hooks
 from warpreg.timing.launch.variants import given_of_design
 from warpreg.timing.sm.cycle import run
 
 COMPOSED = ("bow", "corf")
-Core = tuple[Given, Mapping[str, FunctionType]]
+Core = tuple[CoreConfig, Mapping[str, FunctionType]]
 
 
 @functools.cache
-def cores() -> dict[Given, Core]:
+def cores() -> dict[CoreConfig, Core]:
     """By what it is compiled for, a core of each kind with the hooks of a design, or of the two of `COMPOSED`; those of
     runs that record, ask or measure, and of kernels with control codes, included.
     """
-    found: dict[Given, Core] = {}
+    found: dict[CoreConfig, Core] = {}
     every = [Chosen.of(names, {}) for names in (*((name,) for name in designs.names()), COMPOSED)]
     for machine in map(gpu.load, gpu.names()):
         for chosen in every:
@@ -38,7 +38,7 @@ def cores() -> dict[Given, Core]:
     return found
 
 
-def _of_runs(given: Given) -> tuple[Given, ...]:
+def _of_runs(given: CoreConfig) -> tuple[CoreConfig, ...]:
     kernels = (replace(given, waits_for_all=True), replace(given, has_control_codes=True))
     recorded = (replace(given, recording="events"), replace(given, recording="waits"))
     return (*kernels, *recorded, replace(given, reach=True), replace(given, clocked=True))

@@ -28,8 +28,8 @@ from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.typed import array_of
-from warpreg.timing.memory.between_launches import Between, SecondLevel, left_by, put
-from warpreg.timing.memory.columns import cache_sets
+from warpreg.timing.memory.between_launches import SecondLevel, SecondLevelState, left_by, put
+from warpreg.timing.memory.memory_columns import cache_sets
 
 SECTORS = 32
 ON = "gtx480"
@@ -121,7 +121,7 @@ def test_reads_under_way_at_the_end_are_there_in_the_next_launch() -> None:
 def test_a_copy_evicts_older_lines_and_is_clean() -> None:
     # 2 slices of 16 lines hold 4 KB; a copy of 8 KB leaves its second half.
     driver = Driver(CACHED)
-    Between([Copy(0, 8192, 0)]).begin(driver.memory, "interpreted")
+    SecondLevelState([Copy(0, 8192, 0)]).begin(driver.memory, "interpreted")
     for ticket, line in enumerate((0, 8064)):
         driver.send(ticket, line, sectors=1)
         driver.when(ticket)
@@ -130,7 +130,7 @@ def test_a_copy_evicts_older_lines_and_is_clean() -> None:
 
 def test_a_memory_without_a_second_level_keeps_nothing() -> None:
     driver = Driver(FIXED)
-    between = Between([Copy(0, 8192, 0)])
+    between = SecondLevelState([Copy(0, 8192, 0)])
     between.begin(driver.memory, "interpreted")
     between.end(driver.memory)
     between.begin(Driver(FIXED).memory, "interpreted")

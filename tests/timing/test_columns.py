@@ -13,8 +13,8 @@ from warpreg.ir.control_code import COUNTERS
 from warpreg.timing.core import columns
 from warpreg.timing.core.columns import causes, machine, ops, schedulers, warps
 from warpreg.timing.core.declaring import Columns, word
-from warpreg.timing.memory import columns as memory_columns
-from warpreg.timing.memory.columns import nodes, parameters
+from warpreg.timing.memory import memory_columns
+from warpreg.timing.memory.memory_columns import nodes, parameters
 
 ROOT = Path(__file__).parents[2]
 WRONG = Path(__file__).with_name("wrong_pairings.py")

@@ -24,7 +24,7 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg.timing import hooks, sm
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port, ports
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.hooks import adapters, operand_events, schedule_recorder
 from warpreg.timing.launch import compile as compiling
 from warpreg.timing.launch.compile import CoreRecipe
@@ -41,7 +41,7 @@ from warpreg.timing.sm import (
 )
 from warpreg.timing.tracing import event_writers
 
-PLAIN = Given("banks", "fixed")
+PLAIN = CoreConfig("banks", "fixed")
 UNUSED: dict[Function, str] = {
     adapters.call_block_end: "no design of the package defines block_end",
     operand_events.keeping_planned: "no design of the package plans results in plan_write and again in produced",
@@ -85,13 +85,13 @@ def test_two_variants_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("make", [when.hook, when.memory_model])
-def test_a_misspelt_property_is_refused(make: Callable[[str], when.When]) -> None:
+def test_a_misspelt_property_is_refused(make: Callable[[str], when.Condition]) -> None:
     with pytest.raises(UnknownNameError, match="plan_raeds"):
         make("plan_raeds")
 
 
 givens = st.builds(
-    Given,
+    CoreConfig,
     st.sampled_from(("banks", "ideal", WINDOW)),
     st.sampled_from(MODELS),
     hooks=st.frozensets(st.sampled_from([*port.HOOKS])),
@@ -99,14 +99,14 @@ givens = st.builds(
     banks=st.builds(Banks, st.sampled_from((1, 4)), st.sampled_from((1, 2))),
     collectors=st.none() | st.builds(Collectors, instructions=st.just(3), reading=st.sampled_from((1, 3))),
     recording=st.sampled_from(("", "events", "waits")),
-    **{field.name: st.booleans() for field in fields(Given) if field.type == "bool"},
+    **{field.name: st.booleans() for field in fields(CoreConfig) if field.type == "bool"},
 ).filter(lambda one: one.operand_path != WINDOW or one.collectors is None)
 """All that a core may be compiled for; warps of a machine with a read window own no collectors."""
 
 
 @settings(max_examples=200, deadline=None)
 @given(givens)
-def test_at_most_one_variant_stands_for_a_port(one: Given) -> None:
+def test_at_most_one_variant_stands_for_a_port(one: CoreConfig) -> None:
     """`port.chosen` raises otherwise; only ports are replaced, and every memory port is filled."""
     replaced = port.replacements(one)
     port.check(replaced)

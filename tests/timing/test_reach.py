@@ -17,7 +17,7 @@ from warpreg.designs import program_table
 from warpreg.gpu import Machine
 from warpreg.timing import memory
 from warpreg.timing.launch.access_counts import Visits, plain_counts
-from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.binding import Behaviour, EntryArguments
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.results.result import TimingResult, joined, result_of
 
@@ -34,7 +34,9 @@ def timed(
     mode: Mode = "interpreted",
 ) -> TimingResult:
     """What the fast core makes of it, without a design."""
-    outside = Outside(Behaviour(program_table(launched.kernel)), machine, memory.for_machine(machine, sms), reach)
+    outside = EntryArguments(
+        Behaviour(program_table(launched.kernel)), machine, memory.for_machine(machine, sms), reach
+    )
     visits = Visits(launched.kernel)
     warps_of_block = len(launched.blocks[0])
     blocks = visits.of(launched.batches())

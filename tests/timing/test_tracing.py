@@ -23,8 +23,8 @@ from warpreg.designs import Design, load
 from warpreg.gpu import Machine
 from warpreg.timing.feed.kernel_table import pipe_of
 from warpreg.timing.results.result import CAUSES
+from warpreg.timing.tracing.event_rows import Kind
 from warpreg.timing.tracing.recorder import Recorder
-from warpreg.timing.tracing.rows import Kind
 
 ROOM, END = 1 << 16, 1 << 30
 MODES: tuple[Mode, ...] = ("interpreted", "compiled")

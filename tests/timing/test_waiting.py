@@ -5,17 +5,17 @@ from __future__ import annotations
 from tests.timing.assembly import code
 
 from warpreg.ir.errors import WarpregError
-from warpreg.timing.launch.deadlock import Waiting, no_progress
+from warpreg.timing.launch.deadlock import WaitingWarp, no_progress
 
 KERNEL = code("mov.b32 R8, 1\nadd.s32 R8, R8, 1")
 
 
 def test_each_token_and_instruction_is_a_line() -> None:
     waiting = [
-        Waiting(5, 2, 1, 1, 0, 4),
-        Waiting(6, 2, 2, 0, 7, -1),
-        Waiting(7, 3, 0, 0, 7, -1),
-        Waiting(9, 4, 0, 0, 7, -1),
+        WaitingWarp(5, 2, 1, 1, 0, 4),
+        WaitingWarp(6, 2, 2, 0, 7, -1),
+        WaitingWarp(7, 3, 0, 0, 7, -1),
+        WaitingWarp(9, 4, 0, 0, 7, -1),
     ]
     error = no_progress(KERNEL, "pool", 99, waiting, at_barriers=3)
     assert str(error).splitlines() == [
@@ -28,7 +28,7 @@ def test_each_token_and_instruction_is_a_line() -> None:
 
 
 def test_of_many_tokens_some_are_named() -> None:
-    error = no_progress(KERNEL, "pool", 99, [Waiting(2 * n, 0, n, 0, n // 3, 9) for n in range(30)])
+    error = no_progress(KERNEL, "pool", 99, [WaitingWarp(2 * n, 0, n, 0, n // 3, 9) for n in range(30)])
     lines = str(error).splitlines()
     assert len(lines) == 10
     assert lines[1] == "  token 0, held by warp 9: warps 0, 2, 4 (thread block 0) at 'mov.b32 R8, 1'"

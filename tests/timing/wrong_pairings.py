@@ -39,8 +39,8 @@ from warpreg.timing.core.typed import (
 )
 from warpreg.timing.core.whole_columns import warps_of
 from warpreg.timing.memory import Memory
-from warpreg.timing.memory.columns import cache_sets, nodes, parameters, queues, scalars
-from warpreg.timing.memory.columns import sms as memory_sms
+from warpreg.timing.memory.memory_columns import cache_sets, nodes, parameters, queues, scalars
+from warpreg.timing.memory.memory_columns import sms as memory_sms
 
 
 def right(c: Core, sm: SmRow, warp: WarpRow, op: OpRow) -> None:

@@ -47,16 +47,16 @@ def content_digest(without: tuple[str, ...] = ()) -> str:
 @functools.cache
 def _digests() -> dict[str, str]:
     """A digest of each module and each folder of the package, by name in order."""
-    found: dict[str, Any] = {}
+    digests: dict[str, Any] = {}
     for root in _folders():
         for path in sorted(_contents(str(root))):
             inside = os.path.relpath(path, root).replace(os.sep, "/")
             name = inside.partition("/")[0] if root.name == warpreg.__name__ else root.name
-            digest = found.setdefault(name, hashlib.sha256())
+            digest = digests.setdefault(name, hashlib.sha256())
             content = Path(path).read_bytes()
             digest.update(f"{inside}\0{len(content)}\0".encode())
             digest.update(content)
-    return {name: digest.hexdigest() for name, digest in sorted(found.items())}
+    return {name: digest.hexdigest() for name, digest in sorted(digests.items())}
 
 
 def _folders() -> tuple[Path, Path]:

@@ -69,24 +69,24 @@ def check_design(
     for workload in workloads:
         begin(f"running {workload}")
         subjects.append(_subject(workload, design, machine))
-    found = [Finding("declaration", "passed", "; ".join(undefined(design)) or "everything is defined")]
+    findings = [Finding("declaration", "passed", "; ".join(undefined(design)) or "everything is defined")]
     begin("following values")
-    found.append(_guarded("every read sees the last write", lambda: values_kept(design, given, subjects)))
+    findings.append(_guarded("every read sees the last write", lambda: values_kept(design, given, subjects)))
     if kernels:
         begin("following values on random kernels")
-        found.append(_guarded("random kernels", lambda: random_kernels(design, given, kernels, seed, machine)))
+        findings.append(_guarded("random kernels", lambda: random_kernels(design, given, kernels, seed, machine)))
     begin("replaying")
     replayed = _guarded("checked replay", lambda: _replayed(design, given, subjects, mode))
-    found.append(replayed)
+    findings.append(replayed)
     if replayed.verdict == "passed":
-        found += [
+        findings += [
             _guarded("counts conserve", lambda: conserved(design, given, subjects)),
             _guarded("resets clean", lambda: resets(design, given, subjects, mode)),
             _guarded("switched off", lambda: switched_off(design, given, subjects)),
         ]
     begin("timing")
-    found.append(_guarded("checked timing", lambda: _timed(design, given, subjects, machine, mode)))
-    return found
+    findings.append(_guarded("checked timing", lambda: _timed(design, given, subjects, machine, mode)))
+    return findings
 
 
 def undefined(design: Design) -> Iterator[str]:
@@ -134,12 +134,12 @@ def random_kernels(design: Design, values: Mapping[str, Value], kernels: int, se
     check = "random kernels"
     if PLANNING.isdisjoint(design.hooks):
         return Finding(check, "not checked", NOTHING_PLANNED)
-    found = counterexample(design, values, kernels, seed, machine)
-    if found.counterexample is not None:
-        return Finding(check, "failed", str(found.counterexample), found.counterexample)
-    if found.not_followed:
-        return Finding(check, "not checked", _not_followed(found.not_followed, found.reads))
-    return Finding(check, "passed", f"{found.reads} reads followed on {kernels} kernels")
+    search = counterexample(design, values, kernels, seed, machine)
+    if search.counterexample is not None:
+        return Finding(check, "failed", str(search.counterexample), search.counterexample)
+    if search.not_followed:
+        return Finding(check, "not checked", _not_followed(search.not_followed, search.reads))
+    return Finding(check, "passed", f"{search.reads} reads followed on {kernels} kernels")
 
 
 def _not_followed(lost: int, reads: int) -> str:

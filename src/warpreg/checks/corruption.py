@@ -82,19 +82,19 @@ def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]
         ran_result &= np.repeat(program.guarded == 0, np.diff(program.result_start))
         moved &= ran_result & (program.mrf_elided > 0)
     above = sorted({(int(level), int(entry)) for level, entry in _used(program) if level})
-    found: list[Corruption] = []
+    corruptions: list[Corruption] = []
     for row in np.flatnonzero(ran_source & (program.source_level > 0)).tolist():
         own = int(program.source_level[row]), int(program.source_entry[row])
-        found += [Corruption(READ_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(READ_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(ran_source & (program.fill_level > 0)).tolist():
         own = int(program.fill_level[row]), int(program.fill_entry[row])
-        found += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(moved).tolist():
         own = int(program.result_level[row]), int(program.result_entry[row])
-        found += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+        corruptions += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(ran_result & (program.mrf_elided == 0)).tolist():
-        found.append(Corruption(MRF_DROPPED, row, (0, 0)))
-    return found
+        corruptions.append(Corruption(MRF_DROPPED, row, (0, 0)))
+    return corruptions
 
 
 def _used(program: Program) -> Iterator[tuple[int, int]]:
@@ -110,7 +110,7 @@ def trials(
     Raises WarpregError if the design decides nothing about any kernel of theirs.
     """
     chosen, rng = load(design, checked=False), random.Random(seed)
-    references = [_Seeded.of(Reference.of(name, size), chosen) for name in names[:count]]
+    references = [_Target.of(Reference.of(name, size), chosen) for name in names[:count]]
     references = [one for one in references if one.launches]
     if not references:
         raise WarpregError(f"{design} decides nothing that could be corrupted about {', '.join(names[:count])}")
@@ -119,7 +119,7 @@ def trials(
 
 
 @dataclass(frozen=True)
-class _Wrong:
+class _CorruptedKernel:
     """A corrupted kernel: the corruption, the kernel whose pcs findings name, and what verifies it."""
 
     corruption: Any
@@ -128,7 +128,7 @@ class _Wrong:
 
 
 @dataclass(frozen=True)
-class _Seeded:
+class _Target:
     """A workload, and the launches of kernels that a design's corruptions change, with these."""
 
     reference: Reference
@@ -137,14 +137,14 @@ class _Seeded:
     own: Mapping[str, Sequence[Seeded]]
 
     @staticmethod
-    def of(reference: Reference, design: Design) -> _Seeded:
+    def of(reference: Reference, design: Design) -> _Target:
         own: dict[str, Sequence[Seeded]] = {}
         for kernel in dict.fromkeys(launch.kernel for launch in reference.launches):
             found = design.corruptions(kernel, design.configure(), _visits(reference, kernel))
             if found is not None:
                 own[kernel.name] = found
         launches = tuple(one for one in reference.launches if own.get(one.kernel.name, True))
-        return _Seeded(reference, design, launches, own)
+        return _Target(reference, design, launches, own)
 
     def trial(self, rng: random.Random) -> Trial:
         """One corruption of one kernel; those that no run can detect are not drawn."""
@@ -153,21 +153,21 @@ class _Seeded:
         corruptions = self.own[kernel.name] if self.own else possible(placing(self.design)(kernel), visits)
         while True:
             wrong = self._wrong(kernel, _drawn(corruptions, rng))
-            found = wrong.checked.findings()
+            findings = wrong.checked.findings()
             ran = np.repeat(visits_of(wrong.kernel, visits.tolist()), np.diff(wrong.kernel.first_pcs())) > 0
             guarded = [instruction.guard is not None for instruction in wrong.kernel.instructions()]
-            if not found or any(ran[finding.pc] and not guarded[finding.pc] for finding in found):
+            if not findings or any(ran[finding.pc] and not guarded[finding.pc] for finding in findings):
                 break
-        equivalent = not any(finding.certain for finding in found)
+        equivalent = not any(finding.certain for finding in findings)
         message = self._message(kernel, wrong.checked)
         return Trial(self.reference.workload.name, kernel.name, wrong.corruption, message, equivalent)
 
-    def _wrong(self, kernel: Kernel, corruption: Any) -> _Wrong:
+    def _wrong(self, kernel: Kernel, corruption: Any) -> _CorruptedKernel:
         if isinstance(corruption, Corruption):
             program = corruption.apply(placing(self.design)(kernel))
-            return _Wrong(corruption, kernel, checking(self.design)(kernel, program))
+            return _CorruptedKernel(corruption, kernel, checking(self.design)(kernel, program))
         checked = corruption.checked()
-        return _Wrong(corruption, checked.kernel, checked)
+        return _CorruptedKernel(corruption, checked.kernel, checked)
 
     def _message(self, kernel: Kernel, wrong: Checked) -> str:
         """The error of a run with the corrupted kernel, empty if there is none."""

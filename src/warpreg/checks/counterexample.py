@@ -72,14 +72,14 @@ def counterexample(
     for number in range(kernels):
         program = random_program(random.Random(f"{seed} {number}"))
         suspend: Suspend = "static" if number % 2 else "never"
-        found = _trial(program, design, values, machine, suspend)
-        if found.kind:
-            small = shrunk(program, _same(found, design, values, machine, suspend), trials)
+        trial = _trial(program, design, values, machine, suspend)
+        if trial.kind:
+            small = shrunk(program, _same(trial, design, values, machine, suspend), trials)
             shown = _trial(small, design, values, machine, suspend)
             failing = Counterexample(shown.kernel, shown.pc, shown.message, shown.notes, ptx(small), suspend)
             return Search(reads, not_followed, failing)
-        assert found.tracker is not None
-        reads, not_followed = reads + found.tracker.reads, not_followed + found.tracker.not_followed
+        assert trial.tracker is not None
+        reads, not_followed = reads + trial.tracker.reads, not_followed + trial.tracker.not_followed
     return Search(reads, not_followed)
 
 
@@ -107,10 +107,10 @@ def _trial(program: Program, design: Design, values: Mapping[str, Value], machin
 
 def _notes(wrong: WrongRead) -> dict[int, str]:
     """By pc, what became of the value, and where it is read wrongly."""
-    found: dict[int, list[str]] = {}
+    notes: dict[int, list[str]] = {}
     for pc, what in wrong.history:
-        found.setdefault(pc, []).append(what)
-    found.setdefault(wrong.pc, []).append(
+        notes.setdefault(pc, []).append(what)
+    notes.setdefault(wrong.pc, []).append(
         f"reads R{wrong.register} from {wrong.level}, but its value is in {wrong.held}{wrong.advice}"
     )
-    return {pc: "; ".join(dict.fromkeys(words)) for pc, words in found.items()}
+    return {pc: "; ".join(dict.fromkeys(words)) for pc, words in notes.items()}

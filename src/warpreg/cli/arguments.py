@@ -49,18 +49,18 @@ def parse_argument(text: str, generator: np.random.Generator) -> Argument:
 
 def parse_symbols(texts: tuple[str, ...], generator: np.random.Generator) -> dict[str, SymbolValue]:
     """The variables of ``--symbol NAME=SPEC`` by name.  Raises click.BadParameter, also for a name given twice."""
-    found: dict[str, SymbolValue] = {}
+    symbols: dict[str, SymbolValue] = {}
     for text in texts:
         name, _, value = text.partition("=")
         if not name or not value:
             raise click.BadParameter(f"--symbol {text}: expected NAME=SPEC, such as coefficients=f32:1,2,3")
-        if name in found:
+        if name in symbols:
             raise click.BadParameter(f"--symbol {text}: expected each variable once, found '{name}' twice")
         try:
-            found[name] = SymbolValue(value, ValueReader(generator).contents(value))
+            symbols[name] = SymbolValue(value, ValueReader(generator).contents(value))
         except ValueTextError as error:
             raise click.BadParameter(f"--symbol {name}: {error}") from error
-    return found
+    return symbols
 
 
 def parse_extent(text: str) -> tuple[int, ...]:

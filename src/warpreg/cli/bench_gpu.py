@@ -131,25 +131,27 @@ def _compare(path: Path, names: list[str]) -> None:
     click.echo(f"{equal} of {len(rows)} outputs are equal bit for bit")
 
 
-def _compare_cycles(found: dict[str, Any], machine: str) -> None:
+def _compare_cycles(measurements: dict[str, Any], machine: str) -> None:
     from warpreg.gpu import load
     from warpreg.gpu_kit.simulated import Accuracy, compare_cycles
 
     with output.steps() as progress:
-        compared = list(compare_cycles(found, load(machine), progress.begin))
+        compared = list(compare_cycles(measurements, load(machine), progress.begin))
     rows = [{**asdict(one), "error": f"{one.error:.0%}"} for one in compared]
     output.print_tables([output.table(rows, list(rows[0]), "Cycles of a copy, on the GPU and on the machine")])
     click.echo(Accuracy.of(compared))
 
 
-def _compare_launches(found: dict[str, Any], machine: str, size: str, names: list[str], in_sequence: bool) -> None:
+def _compare_launches(
+    measurements: dict[str, Any], machine: str, size: str, names: list[str], in_sequence: bool
+) -> None:
     from warpreg.gpu import load
     from warpreg.gpu_kit.launch_accuracy import MAX_COST, Caches, compare_launches
     from warpreg.gpu_kit.simulated import Accuracy
 
     caches: Caches = "in sequence" if in_sequence else "cold"
     with output.steps() as progress:
-        compared = list(compare_launches(found, load(machine), size, names, caches, progress.begin))
+        compared = list(compare_launches(measurements, load(machine), size, names, caches, progress.begin))
     if not compared:
         raise WarpregError(
             f"no launch to compare: by events, only those that take {MAX_COST} times as long as an empty one count"
@@ -164,18 +166,18 @@ def _compare_launches(found: dict[str, Any], machine: str, size: str, names: lis
 def _read(path: Path) -> dict[str, Any]:
     """The measurements of a file.  Raises WarpregError for a file that is none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        measurements = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise WarpregError(f"{path}: no measurements of a GPU: {error}") from error
-    if not isinstance(found, dict) or "micro" not in found:
+    if not isinstance(measurements, dict) or "micro" not in measurements:
         raise WarpregError(f"{path}: no measurements of a GPU: 'micro' is missing")
-    return found
+    return measurements
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(measurements: dict[str, Any]) -> None:
     from warpreg.gpu_kit import summary
 
-    device = found["device"]
-    click.echo(f"{device.get('name', 'unknown GPU')}, {device.get('sms', '?')} SMs, measured {found['date']}")
-    tables = ((rows, title) for title, rows in summary.tables(found).items() if rows)
+    device = measurements["device"]
+    click.echo(f"{device.get('name', 'unknown GPU')}, {device.get('sms', '?')} SMs, measured {measurements['date']}")
+    tables = ((rows, title) for title, rows in summary.tables(measurements).items() if rows)
     output.print_tables([output.table(rows, list(rows[0]), title) for rows, title in tables])

@@ -35,32 +35,32 @@ def command(clean: bool, verify: bool, kind: str | None, as_json: bool) -> int:
     """
     if clean and verify:
         raise click.UsageError("--clean and --verify exclude each other")
-    found = [entry for entry in store.entries() if kind in (None, entry.kind)]
-    if kind is not None and not found:
+    entries = [entry for entry in store.entries() if kind in (None, entry.kind)]
+    if kind is not None and not entries:
         raise click.UsageError(f"no entry of kind '{kind}'; there are: {', '.join(_kinds(store.entries())) or 'none'}")
-    damaged = [entry for entry in found if not store.is_sound(entry)] if verify else []
-    for entry in found if clean else damaged:
+    damaged = [entry for entry in entries if not store.is_sound(entry)] if verify else []
+    for entry in entries if clean else damaged:
         store.remove(entry)
-    _print(found, damaged, clean, verify, as_json)
+    _print(entries, damaged, clean, verify, as_json)
     return 1 if damaged else 0
 
 
-def _print(found: Sequence[Entry], damaged: Sequence[Entry], clean: bool, verify: bool, as_json: bool) -> None:
-    rows = [_row(kind, [entry for entry in found if entry.kind == kind], damaged) for kind in _kinds(found)]
+def _print(entries: Sequence[Entry], damaged: Sequence[Entry], clean: bool, verify: bool, as_json: bool) -> None:
+    rows = [_row(kind, [entry for entry in entries if entry.kind == kind], damaged) for kind in _kinds(entries)]
     directory = cache_directory()
     if as_json:
         whole = {"directory": str(directory), "limit_bytes": limit_bytes(), "not_used": directory_refusal(directory)}
-        output.print_json({**whole, "kinds": rows, "deleted": len(found) if clean else len(damaged)})
+        output.print_json({**whole, "kinds": rows, "deleted": len(entries) if clean else len(damaged)})
         return
     if rows:
         columns = ("kind", "entries", "MiB", *(("damaged",) if verify else ()))
         output.print_tables([output.table(rows, columns)])
-    total = sum(entry.size_bytes for entry in found) / MIB
-    click.echo(f"{directory}: {len(found)} entries, {total:.1f} of {limit_bytes() / MIB:.0f} MiB")
+    total = sum(entry.size_bytes for entry in entries) / MIB
+    click.echo(f"{directory}: {len(entries)} entries, {total:.1f} of {limit_bytes() / MIB:.0f} MiB")
     if refused := directory_refusal(directory):
         click.echo(f"not used: {refused}")
     if clean:
-        click.echo(f"deleted {len(found)} entries")
+        click.echo(f"deleted {len(entries)} entries")
     if verify:
         click.echo(f"deleted {len(damaged)} damaged entries" if damaged else "every entry has its checksum")
 

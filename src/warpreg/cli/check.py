@@ -65,18 +65,18 @@ def command(
     values = one_value(design, settings)
     chosen = workloads.split(",") if workloads else WORKLOADS
     with output.steps() as progress:
-        found = check_design(design, values, chosen, machine, progress.begin, kernels=kernels, seed=seed)
-    failing = next((one.counterexample for one in found if one.counterexample), None)
+        findings = check_design(design, values, chosen, machine, progress.begin, kernels=kernels, seed=seed)
+    failing = next((one.counterexample for one in findings if one.counterexample), None)
     if as_json:
-        output.print_json([_as_dict(one) for one in found])
+        output.print_json([_as_dict(one) for one in findings])
     else:
-        rows = [{"check": one.check, "verdict": one.verdict, "detail": one.detail} for one in found]
+        rows = [{"check": one.check, "verdict": one.verdict, "detail": one.detail} for one in findings]
         output.print_tables([output.table(rows, list(rows[0]), design)])
         if failing is not None:
             _print(failing)
     if failing is not None and save_kernel is not None:
         _save(failing, save_kernel)
-    return FAILED if any(one.verdict == "failed" for one in found) else 0
+    return FAILED if any(one.verdict == "failed" for one in findings) else 0
 
 
 def _as_dict(finding: Finding) -> dict[str, Any]:

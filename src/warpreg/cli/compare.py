@@ -12,7 +12,7 @@ import click
 
 from warpreg import gpu
 from warpreg.cli import output
-from warpreg.cli.compare_options import Asked, Form, form_options, ranking_options
+from warpreg.cli.compare_options import ComparisonOptions, Form, form_options, ranking_options
 from warpreg.cli.comparison_tables import print_failures, print_front, print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
@@ -96,7 +96,7 @@ def command(
     reading: TraceChoice,
     unchecked: bool,
     form: Form,
-    asked: Asked,
+    options: ComparisonOptions,
     recompute: bool,
     processes: int | None,
 ) -> int:
@@ -117,11 +117,11 @@ def command(
     """
     if timed is None and schedule is None and suspend == "never" and ALL in designs.split(","):
         timed = Timed()
-    if asked.rank_by is not None and form.as_csv:
+    if options.rank_by is not None and form.as_csv:
         raise click.UsageError("--csv prints no ranking; use --json")
-    if asked.rank_by in TIMED and timed is None:
-        raise click.UsageError(f"--rank-by {asked.rank_by} requires --cycles")
-    if asked.vary and schedule is not None:
+    if options.rank_by in TIMED and timed is None:
+        raise click.UsageError(f"--rank-by {options.rank_by} requires --cycles")
+    if options.vary and schedule is not None:
         raise click.UsageError("--vary and --schedule exclude each other: a schedule is that of one run")
     named = list(dict.fromkeys([*filter(None, designs.split(",")), *files]))
     if not named:
@@ -131,7 +131,7 @@ def command(
     choices, refused = attempted(grids, machine=described, unchecked=unchecked)
     if not choices:
         raise WarpregError(refused[0].message)
-    _check_baseline(asked.baseline, choices)
+    _check_baseline(options.baseline, choices)
     technology = technology or Setting.load(described, None, choices).technology.name
     names = tuple(_expanded(names))
     check_reading(names, reading)
@@ -142,26 +142,26 @@ def command(
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
     how = _way(timed, suspend, schedule, names)
     making = RunOptions(size, seed, choice, recorded(timed, choices), max_instructions, reading)
-    varied = _varied(asked.vary, machine, choice)
+    varied = _varied(options.vary, machine, choice)
     whole = VariationStudy(names, grids, technology, how, making, unchecked)
     with output.steps(len(names) * len(varied)) as progress:
         progress.begin("replaying" if timed is None else "timing")
-        found = list(
+        comparisons = list(
             whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
         )
-    if asked.baseline != BASELINE:
-        found = [list(against(rows, asked.baseline)) for rows in found]
+    if options.baseline != BASELINE:
+        comparisons = [list(against(rows, options.baseline)) for rows in comparisons]
     shown = [
-        *found[0],
+        *comparisons[0],
         *(
             one.named(row)
-            for one, rows in zip(varied, found, strict=True)
+            for one, rows in zip(varied, comparisons, strict=True)
             for row in rows
             if one.name and isinstance(row, Failure)
         ),
     ]
-    by_axes = [row for one, rows in zip(varied, found, strict=True) for row in one.rows(rows, size, seed)]
-    ranking = None if asked.rank_by is None or not by_axes else Ranking.of(by_axes, asked.rank_by)
+    by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
+    ranking = None if options.rank_by is None or not by_axes else Ranking.of(by_axes, options.rank_by)
     return _print(shown, ranking, form)
 
 
@@ -174,13 +174,13 @@ def _check_baseline(baseline: str, choices: Sequence[Chosen]) -> None:
         )
 
 
-def _print(found: Sequence[Row | Failure], ranking: Ranking | None, form: Form) -> int:
+def _print(results: Sequence[Row | Failure], ranking: Ranking | None, form: Form) -> int:
     """Print rows, failures and ranking, draw the rows; returns the exit status.  Raises WarpregError without rows."""
-    rows = [one for one in found if isinstance(one, Row)]
-    failures = [one for one in found if isinstance(one, Failure)]
+    rows = [one for one in results if isinstance(one, Row)]
+    failures = [one for one in results if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
-    records = [one.as_dict() for one in found]
+    records = [one.as_dict() for one in results]
     if form.as_json:
         output.print_json(records if ranking is None else {"rows": records, **ranking.as_dict()})
     elif form.as_csv:
@@ -196,7 +196,7 @@ def _print(found: Sequence[Row | Failure], ranking: Ranking | None, form: Form) 
     if form.parquet is not None:
         output.write_parquet(records, form.parquet)
     if form.plot is not None:
-        from warpreg.report.comparison_figure import draw
+        from warpreg.report.comparison import draw
 
         click.echo(f"figure: {draw(rows, form.plot)}", err=form.as_json or form.as_csv)
     return FAILURE if failures else 0
@@ -211,7 +211,7 @@ def _varied(named: Sequence[str], machine: str, choice: CompileChoice) -> list[V
 
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> CountingMethod:
-    """How accesses are counted; raises click.UsageError for options that exclude each other."""
+    """CountingMethod accesses are counted; raises click.UsageError for options that exclude each other."""
     chosen = [option for option, given in (("--cycles", timed), ("--schedule", schedule)) if given is not None]
     chosen += ["--suspend"] if suspend != "never" else []
     if len(chosen) > 1:

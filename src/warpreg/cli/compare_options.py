@@ -30,7 +30,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparisonOptions:
     """What is compared with what."""
 
     baseline: str
@@ -68,11 +68,13 @@ def form_options(function: Function) -> Function:
 
 
 def ranking_options(function: Function) -> Function:
-    """``--baseline``, ``--rank-by`` and ``--vary``; the command receives an `Asked`, ``asked``."""
+    """``--baseline``, ``--rank-by`` and ``--vary``; the command receives `ComparisonOptions`, ``options``."""
 
     @functools.wraps(function)
     def command(*arguments: Any, baseline: str, rank_by: str | None, vary: tuple[str, ...], **named: Any) -> Any:
-        return function(*arguments, asked=Asked(baseline, rank_by or (ENERGY if vary else None), vary), **named)
+        return function(
+            *arguments, options=ComparisonOptions(baseline, rank_by or (ENERGY if vary else None), vary), **named
+        )
 
     options = (
         click.option(

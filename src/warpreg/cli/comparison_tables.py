@@ -90,21 +90,21 @@ def _explained(rows: Sequence[Row]) -> Iterator[str]:
 
 def _misfits(rows: Sequence[Row]) -> Iterator[str]:
     """Each sentence about kernels that do not fit an SM, with the designs that it holds for."""
-    found: dict[str, dict[str, None]] = {}
+    labels_of: dict[str, dict[str, None]] = {}
     for row in rows:
         for one in row.residency:
             if one.misfit:
-                found.setdefault(one.misfit, {})[row.label] = None
-    for sentence, labels in found.items():
+                labels_of.setdefault(one.misfit, {})[row.label] = None
+    for sentence, labels in labels_of.items():
         yield f"occupancy 0% under {', '.join(labels)}: {sentence}"
 
 
 def _accesses(rows: Sequence[Row]) -> Table:
     """Accesses by design and level, summed over the workloads."""
-    found: dict[tuple[str, str], list[LevelUse]] = {}
+    uses: dict[tuple[str, str], list[LevelUse]] = {}
     for row in rows:
         for name, level in row.levels.items():
-            found.setdefault((row.label, name), []).append(level)
+            uses.setdefault((row.label, name), []).append(level)
     lines = [
         {
             "design": label,
@@ -113,7 +113,7 @@ def _accesses(rows: Sequence[Row]) -> Table:
             "writes": sum(one.writes for one in used) / MILLION,
             "MB moved": sum(one.bytes for one in used) / MILLION,
         }
-        for (label, name), used in found.items()
+        for (label, name), used in uses.items()
     ]
     return output.table(lines, list(lines[0]))
 
@@ -193,14 +193,14 @@ def _ratios(reads: float, writes: float, both: float, energy: float, band: Band 
 
 def print_failures(failures: Sequence[Failure]) -> None:
     """Print each reason of failures once, with the designs and workloads that it holds for."""
-    found: dict[str, dict[str, dict[str, None]]] = {}
+    by_reason: dict[str, dict[str, dict[str, None]]] = {}
     for one in failures:
         reason = one.message
         for name in (one.design, *one.design.split(SEPARATOR)):
             reason = reason.removeprefix(f"{name}: ")
-        found.setdefault(reason, {}).setdefault(one.label or "all designs", {})[one.workload] = None
+        by_reason.setdefault(reason, {}).setdefault(one.label or "all designs", {})[one.workload] = None
     console = output.console()
-    for reason, designs in found.items():
+    for reason, designs in by_reason.items():
         console.print(f"\nfailed: {reason}", markup=False)
         by_workloads: dict[str, list[str]] = {}
         for label, names in designs.items():

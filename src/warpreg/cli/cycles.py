@@ -127,17 +127,17 @@ def timed_row(run: Run, choice: Chosen, setting: Setting, timed: Timed, schedule
     from warpreg.trace.chunked import save_all
 
     if schedule is None:
-        found = timed.count(run, choice, setting.machine)
+        counted = timed.count(run, choice, setting.machine)
     else:
         registers = run.options.get("registers")
         result, schedules = recorded_schedules(
             run.launches, setting.machine, designs=choice, registers=registers, mode=timed.mode, **timed.between(run)
         )
         save_all(schedules, schedule)
-        found = DesignCounts([result.counts], whole(result, len(run.launches)))
-    assert found.estimate is not None
-    plain = DesignCounts([found.estimate.timed.plain])
-    return row(run, choice, setting, found, plain, timed.options)
+        counted = DesignCounts([result.counts], whole(result, len(run.launches)))
+    assert counted.estimate is not None
+    plain = DesignCounts([counted.estimate.timed.plain])
+    return row(run, choice, setting, counted, plain, timed.options)
 
 
 def as_dict(found: Row) -> dict[str, Any]:
@@ -150,11 +150,11 @@ def as_dict(found: Row) -> dict[str, Any]:
     return {name: values[name] for name in kept} | parts | stalls | levels
 
 
-def tables(found: Row) -> list[Table]:
+def tables(result: Row) -> list[Table]:
     """Cycles, the stall account of occupied warp slots, and the accesses of each level."""
     from warpreg.timing import CAUSES
 
-    timing = found.timing
+    timing = result.timing
     assert timing is not None
     details = timing.details
     cycles = f"{timing.cycles:,.0f}" + (f" ± {timing.margin:,.0f} (95%)" if timing.margin else "")
@@ -162,7 +162,7 @@ def tables(found: Row) -> list[Table]:
         "cycles": cycles,
         "warp-instructions a cycle, all SMs": f"{timing.ipc:.2f}",
         "warp-instructions a cycle, an SM": f"{details['ipc_per_sm']:.3f}",
-        "theoretical occupancy": theoretical(found.residency),
+        "theoretical occupancy": theoretical(result.residency),
         "achieved occupancy": f"{details['occupancy']:.0%}",
         "collectors in use": f"{details['collector']['occupancy']:.0%}",
         **{f"use of {part}": f"{use:.0%}" for part, use in details["bandwidth_use"].items()},
@@ -181,16 +181,16 @@ def tables(found: Row) -> list[Table]:
     return [
         output.table([{"timing": name, "value": value} for name, value in figures.items()], ["timing", "value"]),
         output.table(rows, ["a warp's cycles", "share"]),
-        _levels(found),
-        *energy_tables.of_run(found),
+        _levels(result),
+        *energy_tables.of_run(result),
     ]
 
 
-def _levels(found: Row) -> Table:
+def _levels(result: Row) -> Table:
     rows: list[dict[str, Any]] = [
         {"level": name, "reads": int(use.reads), "writes": int(use.writes), "nJ": use.total_pj / 1000}
-        for name, use in found.levels.items()
+        for name, use in result.levels.items()
     ]
-    if found.design != BASELINE:
-        rows.append({"level": "energy over that of the plain MRF", "nJ": round(found.energy, 3)})
-    return output.table(rows, ["level", "reads", "writes", "nJ"], found.label)
+    if result.design != BASELINE:
+        rows.append({"level": "energy over that of the plain MRF", "nJ": round(result.energy, 3)})
+    return output.table(rows, ["level", "reads", "writes", "nJ"], result.label)

@@ -109,12 +109,12 @@ def one_choice(
     names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
 ) -> Chosen:
     """The composition of the designs; raises click.UsageError for a setting with several values."""
-    found = design_choices([SEPARATOR.join(names)], settings, machine=machine, unchecked=unchecked)
-    if len(found) > 1:
+    choices = design_choices([SEPARATOR.join(names)], settings, machine=machine, unchecked=unchecked)
+    if len(choices) > 1:
         raise click.UsageError(
-            f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' accepts several"
+            f"--set gives {len(choices)} combinations of values, expected one; 'warpreg compare' accepts several"
         )
-    return found[0]
+    return choices[0]
 
 
 def _stems(name: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
-from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, LaunchSpec, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -78,7 +78,7 @@ def command(
     before: str,
     after: str,
     launches: str | None,
-    launching: Launching,
+    launching: LaunchSpec,
     designs: str,
     files: tuple[str, ...],
     settings: tuple[str, ...],
@@ -124,21 +124,21 @@ def command(
             progress.begin(f"running {side.target}" if side.is_run else f"compiling {side.target}")
             versions.append(side.version(size, seed, choice, max_instructions, record))
         progress.begin("counting" if timed is None else "timing")
-        found = code_changes(versions[0], versions[1], choices, setting, timed or Replayed())
+        comparison = code_changes(versions[0], versions[1], choices, setting, timed or Replayed())
     if not {*versions[0].kernels} & {*versions[1].kernels}:
-        raise WarpregError(f"{before} and {after} have no kernel of the same name: {_only(found)}")
-    worse = [] if limit is None else found.above(limit, _quantities(fail_on, found))
+        raise WarpregError(f"{before} and {after} have no kernel of the same name: {_only(comparison)}")
+    worse = [] if limit is None else comparison.above(limit, _quantities(fail_on, comparison))
     if as_json:
-        output.print_json(_as_dict(before, after, found, worse, limit, setting))
+        output.print_json(_as_dict(before, after, comparison, worse, limit, setting))
     else:
-        _print(before, after, found, worse, limit, is_whole)
+        _print(before, after, comparison, worse, limit, is_whole)
     return FAILED if worse else 0
 
 
 class _Side:
     """One of the two versions: a kernel file, or a workload with launches of its own."""
 
-    def __init__(self, target: str, launches: str | None, launching: Launching, other: str) -> None:
+    def __init__(self, target: str, launches: str | None, launching: LaunchSpec, other: str) -> None:
         self.target = target
         self.is_file = Path(target).suffix in KERNEL_FILES
         self._launching = launching
@@ -186,9 +186,9 @@ def _quantities(fail_on: str | None, found: CodeChanges) -> Sequence[str]:
 
 
 def _print(
-    before: str, after: str, found: CodeChanges, worse: Sequence[Change], limit: float | None, is_whole: bool
+    before: str, after: str, comparison: CodeChanges, worse: Sequence[Change], limit: float | None, is_whole: bool
 ) -> None:
-    shown = [change for change in found.changes if is_whole or change.before != change.after]
+    shown = [change for change in comparison.changes if is_whole or change.before != change.after]
     rows = [
         {
             "kernel": change.kernel,
@@ -207,14 +207,16 @@ def _print(
         console.print(f"{before} -> {after}", style="bold", markup=False)
         output.print_tables([output.table(rows, columns)])
         console.print()
-    same = len(found.changes) - sum(change.before != change.after for change in found.changes)
-    console.print(f"{same} of {len(found.changes)} quantities do not change", style="dim")
-    if only := _only(found):
+    same = len(comparison.changes) - sum(change.before != change.after for change in comparison.changes)
+    console.print(f"{same} of {len(comparison.changes)} quantities do not change", style="dim")
+    if only := _only(comparison):
         console.print(only)
-    if found.differing is not None:
+    if comparison.differing is not None:
         console.print(
-            f"outputs differ: {', '.join(found.differing)}" if found.differing else "outputs are equal bit for bit",
-            style="" if found.differing else "dim",
+            f"outputs differ: {', '.join(comparison.differing)}"
+            if comparison.differing
+            else "outputs are equal bit for bit",
+            style="" if comparison.differing else "dim",
         )
     if limit is not None:
         console.print(f"{len(worse)} worse by more than {100 * limit:g}%", style="bold red" if worse else "green")
@@ -239,7 +241,7 @@ def _only(found: CodeChanges) -> str:
 
 
 def _as_dict(
-    before: str, after: str, found: CodeChanges, worse: Sequence[Change], limit: float | None, setting: Setting
+    before: str, after: str, comparison: CodeChanges, worse: Sequence[Change], limit: float | None, setting: Setting
 ) -> dict[str, Any]:
     changes = [
         {
@@ -251,15 +253,15 @@ def _as_dict(
             "change": change.relative if math.isfinite(change.relative) else None,
             **({} if limit is None else {"fails": change in worse}),
         }
-        for change in found.changes
+        for change in comparison.changes
     ]
     return {
         "before": before,
         "after": after,
         "changes": changes,
-        "removed": found.removed,
-        "added": found.added,
-        "outputs_differ": found.differing,
+        "removed": comparison.removed,
+        "added": comparison.added,
+        "outputs_differ": comparison.differing,
         **({} if limit is None else {"limit": limit, "failures": len(worse)}),
         "machine": setting.machine.name,
         "technology": setting.technology.name,

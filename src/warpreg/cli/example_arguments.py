@@ -100,19 +100,19 @@ def _pointers(function: Function, loads: list[_Load]) -> set[Word]:
     for load in loads:
         if load.type.bits == 64 and load.target:
             origins.setdefault(load.target, set()).add(load.word)
-    found: set[Word] = set()
+    pointers: set[Word] = set()
     instructions = list(function.instructions())
     for _ in range(2):  # a loop brings sums back to its start
         for instruction in instructions:
             for name in _bases(instruction):
-                found |= origins.get(name, set())
+                pointers |= origins.get(name, set())
             if instruction.opcode in SAME_ADDRESS or instruction.opcode == "mad":
                 summed = instruction.operands[-1:] if instruction.opcode == "mad" else instruction.operands[1:]
                 target = instruction.operands[0]
                 reached = set().union(*(origins.get(name, set()) for name in _names(summed)))
                 if isinstance(target, Register) and reached:
                     origins.setdefault(target.name, set()).update(reached)
-    return found
+    return pointers
 
 
 def _bases(instruction: Instruction) -> Iterator[str]:

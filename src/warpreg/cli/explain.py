@@ -15,7 +15,7 @@ from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.launching import KERNEL_FILES, module_of
 from warpreg.cli.listings import styled
 from warpreg.cli.options import json_option, problem_options, trace_options
-from warpreg.cli.source_lines import Measuring, print_lines
+from warpreg.cli.source_lines import CostMeasurement, print_lines
 from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
@@ -120,11 +120,11 @@ def command(
         if costs:
             chosen = Chosen.load(design_name or BASELINE, values)
             setting = Setting.load(machine, technology, [chosen])
-            spent = Measuring(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
+            spent = CostMeasurement(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
             about = {"Design": chosen.design.name, **_parameters(values), **_setting(setting), "Size": size}
             banks = banks or _banks(setting.machine)
         folder = _folder(target)
-        found = [
+        views = [
             Explanation(
                 listing(one),
                 note,
@@ -137,10 +137,10 @@ def command(
         ]
         if html:
             with whole(html) as unfinished:
-                unfinished.write_text(source_page(target, found, about), encoding="utf-8")
+                unfinished.write_text(source_page(target, views, about), encoding="utf-8")
             click.echo(f"wrote {html}", err=as_json)
         if by_line:
-            print_lines(found, as_json)
+            print_lines(views, as_json)
         return
     texts = [_texts(note, _conflicts(one, choice.banks)) for one, note in zip(compiled, notes, strict=True)]
     if as_json:

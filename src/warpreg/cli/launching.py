@@ -31,7 +31,7 @@ KINDS = ", ".join(KERNEL_FILES)
 
 
 @dataclass(frozen=True)
-class Launching:
+class LaunchSpec:
     """One launch as it was given: ``specs`` are the arguments, ``symbols`` the variables to fill."""
 
     kernel: str | None
@@ -157,7 +157,7 @@ def launch_options(function: Function) -> Function:
         symbols: tuple[str, ...],
         **named: Any,
     ) -> Any:
-        return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments, symbols), **named)
+        return function(*given, launching=LaunchSpec(kernel, grid, block, shared_bytes, arguments, symbols), **named)
 
     options = (
         click.option("--kernel", help="Name of the kernel, if the file has several, or a template: 'fill<float>'."),

@@ -91,13 +91,13 @@ def _found(
     names: Sequence[str], measures: Sequence[OracleGap], size: str, choice: CompileChoice, processes: int
 ) -> Mapping[str, list[Gap]]:
     """The gaps by workload; prints a line on the error stream for each finished workload."""
-    found: dict[str, list[Gap]] = {}
+    rows: dict[str, list[Gap]] = {}
     for name, row in gaps(names, measures, size, choice, processes):
-        found[name] = row
+        rows[name] = row
         if len(names) > 1:
             words = ", ".join(f"{m.design} {_short(gap)}" for m, gap in zip(measures, row, strict=True))
-            click.echo(f"{len(found)}/{len(names)} {name}: {words}", err=True)
-    return found
+            click.echo(f"{len(rows)}/{len(names)} {name}: {words}", err=True)
+    return rows
 
 
 def _short(gap: Gap) -> str:

@@ -40,13 +40,13 @@ def command(study: Path, by: str, unchecked: bool, as_json: bool) -> None:
     rows = _finished(batch)
     if not rows:
         raise SweepError(f"{study}: no cell is finished; 'warpreg sweep {study}' measures them")
-    found = Ranking.of(rows, by)
+    ranking = Ranking.of(rows, by)
     told = dict.fromkeys(f"{row['workload']}: {row[NOTE]}" for _, row in rows if NOTE in row)
     notes = {"notes": list(told)} if told else {}
     if as_json:
-        output.print_json({"batch": batch.digest, "cells": len(rows), **notes, **found.as_dict()})
+        output.print_json({"batch": batch.digest, "cells": len(rows), **notes, **ranking.as_dict()})
         return
-    found.print()
+    ranking.print()
     for one in told:
         output.console().print(one, style="dim", markup=False)
     left = len(batch.cells) - len(rows)

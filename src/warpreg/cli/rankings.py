@@ -80,12 +80,12 @@ class Ranking:
 
 def points(rows: Rows) -> dict[str, list[float]]:
     """Energy, added storage and time of each design, all better if lower, over the runs that all designs have."""
-    found: dict[str, dict[Any, Mapping[str, Any]]] = {}
+    by_label: dict[str, dict[Any, Mapping[str, Any]]] = {}
     for label, row in rows:
         if "error" not in row:
-            found.setdefault(label, {})[place_of(row)] = row
-    shared = set.intersection(*map(set, found.values())) if found else set()
-    return {label: _point([own[place] for place in shared] or [*own.values()]) for label, own in found.items()}
+            by_label.setdefault(label, {})[place_of(row)] = row
+    shared = set.intersection(*map(set, by_label.values())) if by_label else set()
+    return {label: _point([own[place] for place in shared] or [*own.values()]) for label, own in by_label.items()}
 
 
 def _point(rows: Sequence[Mapping[str, Any]]) -> list[float]:

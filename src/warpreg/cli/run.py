@@ -16,7 +16,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, LaunchValues, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, LaunchSpec, LaunchValues, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -86,7 +86,7 @@ def command(
     target: str,
     size: str,
     seed: int,
-    launching: Launching,
+    launching: LaunchSpec,
     save: tuple[str, ...],
     machine: str,
     timed: Timed | None,
@@ -180,7 +180,7 @@ def _checked(run: Run) -> str:
     return f"matches the reference ({'; '.join(f'{name}: {how}' for name, how in run.checked.items())})"
 
 
-def _refuse_launch_options(target: str, launching: Launching, save: tuple[str, ...]) -> None:
+def _refuse_launch_options(target: str, launching: LaunchSpec, save: tuple[str, ...]) -> None:
     if launching.is_given or save:
         raise click.UsageError(
             f"--kernel, --grid, --block, --arg, --symbol and --save require a kernel file ({KINDS}); "
@@ -308,16 +308,16 @@ def _shown(value: Any) -> str:
 
 def _profile_table(profile: Profile) -> Table:
     """The register profile as in Figure 2 of the papers; shares are of all values written."""
-    found = profile.as_dict()
+    values = profile.as_dict()
     rows = [
-        {"register profile": "registers read per instruction", "share": f"{found['reads_per_instruction']:.2f}"},
-        {"register profile": "registers written per instruction", "share": f"{found['writes_per_instruction']:.2f}"},
-        _shares("values by times read", found["values_by_reads"]),
-        _shares("values read once, by instructions until then", found["once_read_by_lifetime"]),
-        {"register profile": "values that SFU, MEM or TEX read", "share": f"{found['shared_consumed']:.0%}"},
+        {"register profile": "registers read per instruction", "share": f"{values['reads_per_instruction']:.2f}"},
+        {"register profile": "registers written per instruction", "share": f"{values['writes_per_instruction']:.2f}"},
+        _shares("values by times read", values["values_by_reads"]),
+        _shares("values read once, by instructions until then", values["once_read_by_lifetime"]),
+        {"register profile": "values that SFU, MEM or TEX read", "share": f"{values['shared_consumed']:.0%}"},
         {
             "register profile": "... and that an ALU produced",
-            "share": f"{found['shared_consumed'] * found['shared_consumed_from_private']:.0%}",
+            "share": f"{values['shared_consumed'] * values['shared_consumed_from_private']:.0%}",
         },
     ]
     return output.table(rows, ["register profile", "share"])

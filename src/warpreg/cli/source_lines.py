@@ -27,7 +27,7 @@ from warpreg.timing import CAUSES
 
 
 @dataclass(frozen=True)
-class Measuring:
+class CostMeasurement:
     """A run of a workload that costs are measured on."""
 
     target: str
@@ -47,13 +47,13 @@ class Measuring:
             progress.begin(f"running {self.target}")
             record = dataclasses.replace(recorded(timed, [self.choice]), widths=True)
             run = run_workload(find_workload(self.target), self.size, self.seed, self.options, record)
-            found = {}
+            by_kernel = {}
             for kernel in run.kernels:
                 progress.begin(f"counting {kernel.name}")
                 counts = by_instruction(run, kernel, self.choice, self.setting.machine, timed)
                 widths = value_widths(run, kernel).tolist()
                 stalls = self._stalls(run, kernel) if is_timed else [None] * kernel.instruction_count
-                found[kernel.name] = {
+                by_kernel[kernel.name] = {
                     pc: Cost(
                         int(counts.issued[pc]),
                         energy.account(counts.row(pc).energy_list(), self.setting.technology).total_pj,
@@ -62,7 +62,7 @@ class Measuring:
                     )
                     for pc in range(kernel.instruction_count)
                 }
-        return found
+        return by_kernel
 
     def _stalls(self, run: Run, kernel: Kernel) -> list[dict[str, int] | None]:
         found = stalls_by_instruction(run, kernel, self.choice, self.setting.machine).tolist()
@@ -82,10 +82,10 @@ def print_lines(kernels: Sequence[Explanation], as_json: bool) -> None:
     output.print_tables(tables)
 
 
-def _rows(found: Explanation, whole: bool = False) -> list[dict[str, Any]]:
+def _rows(view: Explanation, whole: bool = False) -> list[dict[str, Any]]:
     """A row for each line; ``whole`` keeps file and pcs as values."""
     rows = []
-    for line in found.lines:
+    for line in view.lines:
         place = {"file": line.file, "line": line.number} if whole else {"line": str(line.number or "")}
         rows.append(
             {
@@ -93,12 +93,12 @@ def _rows(found: Explanation, whole: bool = False) -> list[dict[str, Any]]:
                 "source": line.text if whole else line.text.strip(),
                 "pcs": list(line.pcs) if whole else line.spans,
                 "instructions": len(line.pcs),
-                "live": found.pressure(line),
-                "executed": found.executed(line) if found.costs else None,
-                "nJ": round(found.energy_pj(line) / 1000, 3) if found.costs else None,
-                "bytes": _rounded(mean_width(found.widths(line.pcs))),
-                "waits": found.waits(line),
-                **({"stalls": found.stalls(line.pcs)} if whole else {"mostly": _main_cause(found, line)}),
+                "live": view.pressure(line),
+                "executed": view.executed(line) if view.costs else None,
+                "nJ": round(view.energy_pj(line) / 1000, 3) if view.costs else None,
+                "bytes": _rounded(mean_width(view.widths(line.pcs))),
+                "waits": view.waits(line),
+                **({"stalls": view.stalls(line.pcs)} if whole else {"mostly": _main_cause(view, line)}),
             }
         )
     return rows

@@ -61,12 +61,12 @@ def command(
     from warpreg.evaluation.sweep.study_file import read_study
     from warpreg.evaluation.sweep.sweep import batch_of, swept
 
-    printing = sweep_rows.Printing(as_json, as_csv, parquet)
+    form = sweep_rows.OutputFormat(as_json, as_csv, parquet)
     read = read_study(study)
     if read.search is not None:
         if listing or status or only is not None or batch:
             raise click.UsageError(f"{study}: a search has no cells before it runs; leave out [search] to number them")
-        return sweep_rows.search(read, study.parent, executor, processes, unchecked, printing)
+        return sweep_rows.search(read, study.parent, executor, processes, unchecked, form)
     cells = batch_of(read, study.parent, unchecked=unchecked)
     if batch is not None and batch != cells.digest:
         raise SweepError(f"{study}: expected batch {batch}, found {cells.digest}: the code or an input has changed")
@@ -77,7 +77,7 @@ def command(
     with output.steps(len(numbers) or len(cells.cells)) as progress:
         progress.begin("measuring")
         rows = swept(cells, numbers, executor, processes, progress.done)
-    return sweep_rows.print_rows(cells, rows, printing)
+    return sweep_rows.print_rows(cells, rows, form)
 
 
 def _numbers(text: str) -> list[int]:

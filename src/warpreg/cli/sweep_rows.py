@@ -22,7 +22,7 @@ FAILURE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Printing:
+class OutputFormat:
     """As JSON, as CSV or as tables; with a Parquet file too, or None."""
 
     as_json: bool
@@ -52,12 +52,12 @@ def _state(batch: Batch, number: int) -> str:
     return "missing" if batch.result(number) is None else "finished"
 
 
-def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
+def print_rows(batch: Batch, rows: Rows, form: OutputFormat) -> int:
     """Print the rows of cells; returns the exit status."""
     failed = [row for row in rows if "error" in row]
-    if printing.as_json:
+    if form.as_json:
         output.print_json(rows)
-    elif printing.as_csv:
+    elif form.as_csv:
         output.print_csv(rows)
     else:
         _print_table([_line(batch, row) for row in rows if "error" not in row])
@@ -65,8 +65,8 @@ def print_rows(batch: Batch, rows: Rows, printing: Printing) -> int:
             output.console().print(told, style="dim", markup=False)
         if failed:
             _print_failures([_line(batch, row) | {"failed": row["error"]} for row in failed])
-    if printing.parquet is not None:
-        output.write_parquet(rows, printing.parquet)
+    if form.parquet is not None:
+        output.write_parquet(rows, form.parquet)
     return FAILURE if failed else 0
 
 
@@ -118,7 +118,7 @@ def _told(values: Mapping[str, Any]) -> str:
 
 
 def search(
-    study: StudyFile, folder: Path, executor: str, processes: int | None, unchecked: bool, printing: Printing
+    study: StudyFile, folder: Path, executor: str, processes: int | None, unchecked: bool, form: OutputFormat
 ) -> int:
     """Search, and print the trials; returns the exit status."""
     from warpreg.evaluation.sweep.search import searched
@@ -128,15 +128,15 @@ def search(
         progress.begin("searching")
         trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
     records = [trial.as_dict() for trial in trials]
-    if printing.as_json:
+    if form.as_json:
         output.print_json(records)
-    elif printing.as_csv:
+    elif form.as_csv:
         output.print_csv(records)
     else:
         goal = study.search.minimize or study.search.maximize
         lines = [{**one, "parameters": _told(one["parameters"]), str(goal): one["value"]} for one in records]
         columns = ["trial", "design", "parameters", str(goal), "added_bytes", "added_mm2"]
         output.print_tables([output.table(lines, [*columns, *(["error"] if any(t.error for t in trials) else [])])])
-    if printing.parquet is not None:
-        output.write_parquet(records, printing.parquet)
+    if form.parquet is not None:
+        output.write_parquet(records, form.parquet)
     return 0 if any(trial.value is not None for trial in trials) else FAILURE

@@ -68,15 +68,15 @@ def _keys(whole: Table, widths: Sequence[Measurement], width: int) -> range:
 
 def _part(whole: Table, places: Sequence[int], widths: Sequence[Measurement], width: int) -> Table:
     """Some columns of a table; those that are folded share the width that is left in proportion to what they need."""
-    found = copy.copy(whole)
-    found.columns = [replace(whole.columns[place], _index=number) for number, place in enumerate(places)]
+    part = copy.copy(whole)
+    part.columns = [replace(whole.columns[place], _index=number) for number, place in enumerate(places)]
     needed = sum(one.maximum - one.minimum for one in widths)
     left = min(needed, max(0, width - _least(widths)))
     too_much = max(0, _least(widths) - width)
-    for column, own in zip(found.columns, widths, strict=True):
+    for column, own in zip(part.columns, widths, strict=True):
         column.width = own.minimum + (own.maximum - own.minimum) * left // max(1, needed)
         column.no_wrap = column.no_wrap and not too_much
     if too_much:
-        widest = max(found.columns, key=lambda column: column.width or 0)
+        widest = max(part.columns, key=lambda column: column.width or 0)
         widest.width = max(1, (widest.width or 0) - too_much)
-    return found
+    return part

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from warpreg import simt
-from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching
+from warpreg.cli.launching import KERNEL_FILES, KINDS, LaunchSpec
 from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
 from warpreg.evaluation.runs.traces import TraceChoice, is_trace, recorded_run
 
@@ -17,7 +17,7 @@ TARGET = "NAME|KERNEL.cu|.ptx|.cubin|LAUNCHES.toml|.py|kernelslist.g"
 
 def run_target(
     target: str,
-    launching: Launching,
+    launching: LaunchSpec,
     size: str,
     seed: int,
     choice: CompileChoice,

@@ -12,7 +12,7 @@ from warpreg.cli import output as out
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_option, one_choice, set_option
-from warpreg.cli.launching import KERNEL_FILES, KINDS, Launching, launch_options
+from warpreg.cli.launching import KERNEL_FILES, KINDS, LaunchSpec, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -83,7 +83,7 @@ def parse_window(text: str) -> tuple[int, int | None]:
 @json_option
 def command(
     target: str,
-    launching: Launching,
+    launching: LaunchSpec,
     files: tuple[str, ...],
     settings: tuple[str, ...],
     machine: str,
@@ -131,7 +131,7 @@ def command(
         run = run_target(target, launching, size, seed, choice, max_instructions, reading, record)
         progress.begin(f"timing {design.design.name}")
         registers = run.options.get("registers")
-        found = trace(
+        traced = trace(
             run.launches,
             setting.machine,
             begin,
@@ -144,29 +144,29 @@ def command(
         progress.begin(f"writing {path}")
         with whole(path) as unfinished:
             if form == KONATA:
-                write_konata(found, unfinished)
+                write_konata(traced, unfinished)
             else:
-                write_perfetto(found, event_energy(found, setting.technology), unfinished)
+                write_perfetto(traced, event_energy(traced, setting.technology), unfinished)
     size_of_file = path.stat().st_size
     if as_json:
         out.print_json(
             {
                 "file": str(path),
                 "bytes": size_of_file,
-                "cycles": [found.begin, found.end],
+                "cycles": [traced.begin, traced.end],
                 "run": run.name,
                 **({NOTE: run.note} if run.note else {}),
                 "design": design.design.name,
                 "machine": setting.machine.name,
                 "technology": setting.technology.name,
-                "events": len(found.events),
-                "issued": found.issued,
+                "events": len(traced.events),
+                "issued": traced.issued,
                 "code": code_version(),
             }
         )
         return
     click.echo(
-        f"wrote {path}: cycles {found.begin:,} to {found.end:,}, {found.issued:,} instructions issued, "
+        f"wrote {path}: cycles {traced.begin:,} to {traced.end:,}, {traced.issued:,} instructions issued, "
         f"{size_of_file / MIB:.1f} MiB" + (f"; {run.note}" if run.note else ""),
         err=True,
     )

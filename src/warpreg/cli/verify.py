@@ -133,7 +133,7 @@ def _messages(failed: Sequence[Verdict], unchecked: Sequence[Verdict]) -> dict[s
 
 def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_json: bool) -> int:
     """Compare with the GPU; the status is 1 if an output of the GPU is wrong, or if a launch could not be compared."""
-    from warpreg.checks.gpu.verification import compare_all
+    from warpreg.checks.gpu.comparison import compare_all
 
     verdicts = []
     with output.steps(len(names)) as progress:
@@ -210,13 +210,13 @@ def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as
     """Corrupt placements; the status is 0 if 95% are detected and the others are proved equivalent."""
     from warpreg.checks.corruption import trials
 
-    found = []
+    results = []
     with output.steps(count) as progress:
         for trial in trials(names, count, design, size, seed):
             progress.begin(trial.workload)
-            found.append(trial)
+            results.append(trial)
             progress.done()
-    survivors = [trial for trial in found if not trial.message]
+    survivors = [trial for trial in results if not trial.message]
     summary = {
         "corruptions": count,
         "caught": count - len(survivors),

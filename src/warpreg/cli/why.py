@@ -13,7 +13,7 @@ from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_choices, set_option
-from warpreg.cli.launching import Launching, launch_options
+from warpreg.cli.launching import LaunchSpec, launch_options
 from warpreg.cli.listings import styled
 from warpreg.cli.options import (
     json_option,
@@ -64,7 +64,7 @@ def command(
     first: str,
     second: str,
     target: str,
-    launching: Launching,
+    launching: LaunchSpec,
     settings: tuple[str, ...],
     machine: str,
     technology: str | None,

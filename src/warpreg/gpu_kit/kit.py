@@ -46,7 +46,7 @@ def measure(
     """Measure what is ``wanted`` (`tasks`) for at most ``seconds``, and write the file after every tenth task."""
     began, worker = time.monotonic(), Worker(folder)
     manifest = json.loads((folder / cubins.MANIFEST).read_text(encoding="utf-8"))
-    found: dict[str, Any] = {
+    measurements: dict[str, Any] = {
         "version": VERSION, "warpreg": __version__, "repeats": {"micro": MICRO_REPEATS, "launches": REPEATS},
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "code": manifest, "smi_before": smi(), "device": {}, "micro": {}, "banks": {},
@@ -57,34 +57,34 @@ def measure(
         for number, task in enumerate(wanted):
             left = seconds - (time.monotonic() - began)
             if left < 2:
-                found["not_measured"].append(list(task))
+                measurements["not_measured"].append(list(task))
                 continue
             answer = worker.ask(task, min(TASK_SECONDS, left))
             reason = answer.get("error") or answer.get("failure") or ""
             told(f"{time.monotonic() - began:6.1f} s  {' '.join(task)}  {reason}")
             if "raw" in answer:
                 raw[task[1]] = answer.pop("raw") or raw.get(task[1], {})
-            place(found, task, answer)
+            place(measurements, task, answer)
             if number % 10 == 9:
-                write(out, found)
+                write(out, measurements)
     finally:
         worker.close()
-    found["smi_after"], found["seconds"] = smi(), time.monotonic() - began
-    write(out, found)
+    measurements["smi_after"], measurements["seconds"] = smi(), time.monotonic() - began
+    write(out, measurements)
     write_outputs(out, raw)
-    return found
+    return measurements
 
 
-def place(found: dict[str, Any], task: tuple[str, ...], answer: dict[str, Any]) -> None:
+def place(measurements: dict[str, Any], task: tuple[str, ...], answer: dict[str, Any]) -> None:
     """Put an answer where it belongs."""
     if task[0] == "facts":
-        found["device"] = answer
+        measurements["device"] = answer
     elif task[0] in ("banks", "barrier", "between"):
-        found[task[0]] = answer
+        measurements[task[0]] = answer
     elif task[0] == "micro":
-        found["micro"][task[1]] = answer
+        measurements["micro"][task[1]] = answer
     else:
-        found["workloads"].setdefault(task[2], {})[task[1]] = answer
+        measurements["workloads"].setdefault(task[2], {})[task[1]] = answer
 
 
 def write(out: Path, found: dict[str, Any]) -> None:

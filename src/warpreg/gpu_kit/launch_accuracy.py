@@ -41,7 +41,7 @@ class ComparedLaunches:
 
 
 def compare_launches(
-    found: Mapping[str, Any],
+    measurements: Mapping[str, Any],
     machine: Machine,
     size: str,
     names: Sequence[str] = (),
@@ -54,17 +54,17 @@ def compare_launches(
     The workloads run here in the same machine code, on a machine with the reuse cache.  Raises UnknownNameError for a
     size or workload that the file lacks, `VendorToolMissingError` without the ``cuda`` extra.
     """
-    measured = found["workloads"].get(size)
+    measured = measurements["workloads"].get(size)
     if measured is None:
-        raise UnknownNameError("size among the measurements", size, found["workloads"])
+        raise UnknownNameError("size among the measurements", size, measurements["workloads"])
     for name in names:
         if name not in measured:
             raise UnknownNameError("workload among the measurements", name, measured)
     for name in names or measured:
-        by, cycles = cycles_of(measured[name], caches, empty_ms(found))
+        by, cycles = cycles_of(measured[name], caches, empty_ms(measurements))
         if any(one is not None for one in cycles):
             begun(name)
-            yield _compared(name, size, by, cycles, machine, found["code"]["architecture"], caches)
+            yield _compared(name, size, by, cycles, machine, measurements["code"]["architecture"], caches)
 
 
 def cycles_of(one: Mapping[str, Any], caches: Caches, least_ms: float) -> tuple[str, list[float | None]]:

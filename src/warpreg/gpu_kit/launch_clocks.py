@@ -88,12 +88,12 @@ def with_clocks(ptx: str) -> str:
     return ptx
 
 
-def _ending(found: re.Match[str], label: str) -> str:
+def _ending(match: re.Match[str], label: str) -> str:
     """The end of a thread, of some threads under a guard."""
-    if found["guard"] is None:
+    if match["guard"] is None:
         return _END
-    other = "" if found["not"] else "!"
-    return f"@{other}{found['guard']} bra {label}; {_END} {label}:"
+    other = "" if match["not"] else "!"
+    return f"@{other}{match['guard']} bra {label}; {_END} {label}:"
 
 
 def _closing(text: str, opening: int) -> int:

@@ -16,7 +16,7 @@ from warpreg.checks.gpu.launch_request import launch_request
 from warpreg.checks.gpu.request import Request
 from warpreg.codegen import build_kernel
 from warpreg.gpu_kit.launch_clocks import Clocks
-from warpreg.gpu_kit.measuring_driver import Function, MeasuringDriver, Prepared
+from warpreg.gpu_kit.measuring_driver import Function, MeasuringDriver, PreparedLaunch
 from warpreg.ir.module import Module
 from warpreg.simt.launch.arguments import Packer
 
@@ -56,9 +56,9 @@ class Steps:
 
     memory: bytes = b""
     variables: list[Any] = field(default_factory=list)
-    launches: list[Prepared] = field(default_factory=list)
+    launches: list[PreparedLaunch] = field(default_factory=list)
     clocked_variables: list[Any] = field(default_factory=list)
-    clocked: list[Prepared] = field(default_factory=list)
+    clocked: list[PreparedLaunch] = field(default_factory=list)
     left: bytes = b""
     is_whole: bool = True
 
@@ -96,37 +96,37 @@ class MeasuredDevice(simt.Device):
         request = launch_request(self, self._packers[name], grid, block, arguments, shared_bytes)
         function = self.driver.function(self.cubin, name)
         self.driver.write_memory(request.memory)
-        found, hidden = self.driver.variables(function.module, request.variables)
+        variables, hidden = self.driver.variables(function.module, request.variables)
         self.hidden.update(hidden)
         objects = [self.driver.made(one) for one in request.objects]
         handles = {d.argument: made[1] for d, made in zip(request.objects, objects, strict=True)}
-        launch, clocked = Prepared(self.driver, function, request, handles), self._clocked(request, name, handles)
-        self._follow(request, launch, found, clocked)
-        self._measure(request, function, handles, found, clocked)
+        launch, clocked = PreparedLaunch(self.driver, function, request, handles), self._clocked(request, name, handles)
+        self._follow(request, launch, variables, clocked)
+        self._measure(request, function, handles, variables, clocked)
         for one, (texels, handle) in zip(request.objects, objects, strict=True):
             if one.is_surface:
                 self.driver.take_back(one, texels)
             self.driver.destroy(one, texels, handle)
-        self.driver.copy_variables(found, back=True)
+        self.driver.copy_variables(variables, back=True)
         left = self.driver.read_memory(len(request.memory))
         self.memory.bytes_at(self.memory.base, len(left))[:] = np.frombuffer(left, np.uint8)
         self.steps.left = hashlib.sha256(left).digest()
         return None
 
-    def _clocked(self, request: Request, name: str, handles: dict[int, int]) -> tuple[Prepared, list[Any]] | None:
+    def _clocked(self, request: Request, name: str, handles: dict[int, int]) -> tuple[PreparedLaunch, list[Any]] | None:
         """The launch of the kernel with clocks, and its variables."""
         if not self.clocked:
             return None
         function = self.driver.function(self.clocked, name)
         found, _ = self.driver.variables(function.module, request.variables)
-        return Prepared(self.driver, function, request, handles), found
+        return PreparedLaunch(self.driver, function, request, handles), found
 
-    def _by_clocks(self, request: Request, launch: Prepared, found: list[Any], empties: bool) -> list[Clocks]:
+    def _by_clocks(self, request: Request, launch: PreparedLaunch, variables: list[Any], empties: bool) -> list[Clocks]:
         """What the clocks say of each of some runs from the same memory."""
         runs = []
         for _ in range(self.repeats):
             self.driver.restore(len(request.memory))
-            self.driver.copy_variables(found, back=False)
+            self.driver.copy_variables(variables, back=False)
             if empties:
                 self.driver.flush()
             runs.append(self.driver.clocked(launch))
@@ -137,8 +137,8 @@ class MeasuredDevice(simt.Device):
         request: Request,
         function: Function,
         handles: dict[int, int],
-        found: list[Any],
-        clocked: tuple[Prepared, list[Any]] | None,
+        variables: list[Any],
+        clocked: tuple[PreparedLaunch, list[Any]] | None,
     ) -> None:
         """Time the launch; the last run leaves the state that counts."""
         by_clocks = [self._by_clocks(request, *clocked, empties) for empties in (True, False)] if clocked else []
@@ -147,7 +147,7 @@ class MeasuredDevice(simt.Device):
         for times, empties in ((cold, True), (restored, False)):
             for _ in range(self.repeats):
                 self.driver.restore(len(request.memory))
-                self.driver.copy_variables(found, back=False)
+                self.driver.copy_variables(variables, back=False)
                 if empties:
                     self.driver.flush()
                 times.append(self.driver.timed(function, request, handles))
@@ -161,7 +161,11 @@ class MeasuredDevice(simt.Device):
         )  # fmt: skip
 
     def _follow(
-        self, request: Request, launch: Prepared, found: list[Any], clocked: tuple[Prepared, list[Any]] | None
+        self,
+        request: Request,
+        launch: PreparedLaunch,
+        variables: list[Any],
+        clocked: tuple[PreparedLaunch, list[Any]] | None,
     ) -> None:
         """Note the launch for the sequence, if the host changed nothing since the one before."""
         steps = self.steps
@@ -172,7 +176,7 @@ class MeasuredDevice(simt.Device):
         if request.objects:
             steps.is_whole = False
         if steps.is_whole:
-            steps.variables += [one for one in found if one not in steps.variables]
+            steps.variables += [one for one in variables if one not in steps.variables]
             steps.launches.append(launch)
             if clocked:
                 steps.clocked.append(clocked[0])

@@ -81,14 +81,14 @@ class MeasuringDriver(Driver):
     def timed(self, function: Function, request: Request, handles: dict[int, int]) -> float:
         """Milliseconds between events before and after a launch, which has ended.  Raises GpuError, GpuFault."""
         before, after = self._events
-        launch = Prepared(self, function, request, handles)
+        launch = PreparedLaunch(self, function, request, handles)
         self._call("cuEventRecord", before, None)
         launch.start()
         self._call("cuEventRecord", after, None)
         self._call("cuEventSynchronize", after)
         return self._between(before, after)
 
-    def clocked(self, launch: Prepared) -> Clocks:
+    def clocked(self, launch: PreparedLaunch) -> Clocks:
         """What the clocks say of a launch of a kernel that has them, which has ended.  Raises GpuError, GpuFault."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
         module = launch.function.module
@@ -101,7 +101,7 @@ class MeasuringDriver(Driver):
         self._call("cuMemcpyDtoH_v2", content, address, ctypes.c_size_t(BYTES))
         return clocks_of(content.raw)
 
-    def sequence(self, launches: Sequence[Prepared]) -> list[float]:
+    def sequence(self, launches: Sequence[PreparedLaunch]) -> list[float]:
         """Milliseconds of each of several launches that follow one another, an event between each two."""
         events = [ctypes.c_void_p() for _ in range(len(launches) + 1)]
         for event in events:
@@ -181,7 +181,7 @@ class MeasuringDriver(Driver):
         return value.value
 
 
-class Prepared:
+class PreparedLaunch:
     """A launch with its arguments in host memory, to be started any number of times."""
 
     def __init__(self, driver: MeasuringDriver, function: Function, request: Request, handles: dict[int, int]) -> None:

@@ -99,15 +99,15 @@ class Micro:
 
     def banks(self) -> list[dict[str, Any]]:
         """Cycles of an FFMA by banks of its sources, by number of warps."""
-        found = []
+        rows = []
         for number, case in enumerate(CASES):
             function = self.driver.function(cubins.read(self.folder, f"banks-{number}"), "banks")
             by_warps = {}
             for warps in (1, 4, 8, 16):
                 few, many = (self.cycles(function, warps, n) for n in (8, 40))
                 by_warps[str(warps)] = (many - few) / (32 * COPIES)
-            found.append({"case": case.name, "cycles_per_ffma_of_a_warp": by_warps})
-        return found
+            rows.append({"case": case.name, "cycles_per_ffma_of_a_warp": by_warps})
+        return rows
 
     def memory(self) -> dict[str, Any]:
         """Latencies by footprint, bandwidths, conflicts of shared memory, clock, launch."""
@@ -145,7 +145,7 @@ class Micro:
         """
         cubin = cubins.read(self.folder, "micro-memory")
         chase, nothing = (self.driver.function(cubin, name) for name in ("chase", "nothing"))
-        found = {}
+        by_size = {}
         for size in BETWEEN:
             lines = self.link(size)
             rows = {"same launch": self._chased(chase, lines), "next launch": self._chased(chase, 0)}
@@ -154,8 +154,8 @@ class Micro:
             rows["after another kernel"] = self._chased(chase, 0)
             self.driver.flush()
             rows["emptied"] = self._chased(chase, 0)
-            found[str(size)] = rows
-        return found
+            by_size[str(size)] = rows
+        return by_size
 
     def link(self, size: int) -> int:
         """Fill memory with pointers that visit its lines of 128 bytes in a random order; returns the loads that visit
@@ -209,13 +209,13 @@ class Micro:
     def loads(self, function: Function) -> dict[str, list[list[int]]]:
         """Cycles before each of twelve independent loads, from the first, by warp, for 1 to 8 warps."""
         self.driver._write(self.driver.base + OUT_BYTES, bytes(8192))
-        found = {}
+        by_warps = {}
         for warps in (1, 2, 3, 4, 8):
             for _ in range(2):
                 self.launch(function, warps, 1, 0)
             rows = np.frombuffer(self.driver.read_memory(64 * warps), np.uint32).reshape(warps, 16)[:, :13]
-            found[str(warps)] = [[int(c - row[0] & 0xFFFFFFFF) for c in row.astype(np.int64)] for row in rows]
-        return found
+            by_warps[str(warps)] = [[int(c - row[0] & 0xFFFFFFFF) for c in row.astype(np.int64)] for row in rows]
+        return by_warps
 
     def bandwidth(self, read: Function, write: Function) -> dict[str, float]:
         """Useful GB/s by footprint and stride; a small footprint is gone through many times."""

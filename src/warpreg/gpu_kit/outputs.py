@@ -53,14 +53,14 @@ def compare_outputs(
     measurements: Path, names: Sequence[str] = (), begun: Callable[[str], None] = lambda name: None
 ) -> Iterator[ComparedOutput]:
     """Run the workloads in the machine code that the GPU ran, and compare; by default all that are kept."""
-    found = json.loads(measurements.read_text(encoding="utf-8"))
-    kept, architecture = kept_outputs(measurements), found["code"]["architecture"]
+    content = json.loads(measurements.read_text(encoding="utf-8"))
+    kept, architecture = kept_outputs(measurements), content["code"]["architecture"]
     for name in names:
         if name not in kept:
             raise UnknownNameError("workload among the kept outputs", name, kept)
     for name in names or sorted(kept):
         begun(name)
-        described = found["workloads"][CHECKED][name]["outputs"]
+        described = content["workloads"][CHECKED][name]["outputs"]
         try:
             ours = _outputs(name, architecture)
         except WarpregError as error:

@@ -42,7 +42,7 @@ FIRST_WITH_ALL_RATES = 2
 FEW_WARPS = ("1", "2")
 
 
-class Compared(Protocol):
+class Comparison(Protocol):
     """Cycles that a GPU measured, those of the machine, and the relative error."""
 
     @property
@@ -63,7 +63,7 @@ class Accuracy:
     count: int
 
     @classmethod
-    def of(cls, rows: Sequence[Compared]) -> Accuracy:
+    def of(cls, rows: Sequence[Comparison]) -> Accuracy:
         """Of at least two rows."""
         errors = np.array([row.error for row in rows])
         ranks = stats.spearmanr([row.measured for row in rows], [row.simulated for row in rows])
@@ -91,21 +91,21 @@ class ComparedCycles:
 
 
 def compare_cycles(
-    found: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
+    measurements: dict[str, Any], machine: Machine, begun: Callable[[str], None] = lambda name: None
 ) -> Iterator[ComparedCycles]:
     """Chains, rates, straight code, register banks and barriers of a file of measurements, on ``machine``.
 
     Raises `VendorToolMissingError` without the ``cuda`` extra.
     """
-    simulated = Simulated(machine, found["code"]["architecture"])
+    simulated = Simulator(machine, measurements["code"]["architecture"])
     for one in MICROBENCHMARKS:
-        measured = found["micro"].get(one.name, {})
+        measured = measurements["micro"].get(one.name, {})
         if one.kind == "chain" and "cycles_per_copy" in measured:
             begun(one.name)
             yield ComparedCycles(one.name, 1, measured["cycles_per_copy"], simulated.copies(one, 1))
         if one.kind == "rate" and "cycles_per_warp_copy" in measured:
             begun(one.name)
-            for warps in _warps(found):
+            for warps in _warps(measurements):
                 cycles = simulated.copies(one, warps) / warps
                 yield ComparedCycles(one.name, warps, measured["cycles_per_warp_copy"][str(warps)], cycles)
         if one.kind == "code" and measured.get("instructions", MAX_CODE + 1) <= MAX_CODE:
@@ -113,12 +113,12 @@ def compare_cycles(
             for warps, cycles in measured["cycles_per_instruction"].items():
                 yield ComparedCycles(one.name, int(warps), cycles, simulated.code(one, int(warps)))
     begun("banks")
-    for case, measured in zip(CASES, found["banks"].get("cases", ()), strict=False):
+    for case, measured in zip(CASES, measurements["banks"].get("cases", ()), strict=False):
         for warps, cycles in measured["cycles_per_ffma_of_a_warp"].items():
             yield ComparedCycles(f"FFMA, {case.name}", int(warps), cycles, simulated.bank(case, int(warps)))
     (barrier,) = (one for one in MICROBENCHMARKS if one.name == "chain-bar")
     begun("barrier")
-    for warps, cycles in found["barrier"].get("cycles", {}).items():
+    for warps, cycles in measurements["barrier"].get("cycles", {}).items():
         yield ComparedCycles("barrier", int(warps), cycles, simulated.copies(barrier, int(warps)))
 
 
@@ -127,7 +127,7 @@ def _warps(found: dict[str, Any]) -> Sequence[int]:
     return WARPS if found["version"] >= FIRST_WITH_ALL_RATES else tuple(map(int, FEW_WARPS))
 
 
-class Simulated:
+class Simulator:
     """Runs microbenchmarks in the machine code of an architecture and times them on one SM of a machine.
 
     ``designs``: those of the GPU, whose sub-cores have a reuse cache.

@@ -8,16 +8,16 @@ from typing import Any
 Rows = list[dict[str, Any]]
 
 
-def tables(found: dict[str, Any]) -> dict[str, Rows]:
+def tables(measurements: dict[str, Any]) -> dict[str, Rows]:
     """Rows by title: latencies, rates, register banks, memory, workloads, failures."""
     return {
-        "Latency of a dependent copy, cycles": latencies(found["micro"]),
-        "Cycles of an SM for a warp's copy, by warps": rates(found["micro"]),
-        "Cycles of an FFMA by banks of its sources, by warps": banks(found["banks"]),
-        "Cycles of a dependent load by bytes visited": chases(found["micro"]),
-        "Cycles of a load by what came before it": between(found.get("between", {})),
-        "Workloads": sizes(found["workloads"]),
-        "Failures": failures(found),
+        "Latency of a dependent copy, cycles": latencies(measurements["micro"]),
+        "Cycles of an SM for a warp's copy, by warps": rates(measurements["micro"]),
+        "Cycles of an FFMA by banks of its sources, by warps": banks(measurements["banks"]),
+        "Cycles of a dependent load by bytes visited": chases(measurements["micro"]),
+        "Cycles of a load by what came before it": between(measurements.get("between", {})),
+        "Workloads": sizes(measurements["workloads"]),
+        "Failures": failures(measurements),
     }
 
 
@@ -75,11 +75,11 @@ def sizes(workloads: dict[str, Any]) -> Rows:
     return rows
 
 
-def failures(found: dict[str, Any]) -> Rows:
+def failures(measurements: dict[str, Any]) -> Rows:
     """What was not measured, or is wrong."""
-    rows = [{"task": name, "reason": one["error"]} for name, one in found["micro"].items() if "error" in one]
-    for size, measured in found["workloads"].items():
+    rows = [{"task": name, "reason": one["error"]} for name, one in measurements["micro"].items() if "error" in one]
+    for size, measured in measurements["workloads"].items():
         for name, one in measured.items():
             if reason := one.get("error") or one.get("failure"):
                 rows.append({"task": f"{name} {size}", "reason": reason})
-    return rows + [{"task": " ".join(task), "reason": "no time left"} for task in found["not_measured"]]
+    return rows + [{"task": " ".join(task), "reason": "no time left"} for task in measurements["not_measured"]]

@@ -64,25 +64,25 @@ class _Reader:
     def line(self, line: str) -> None:
         """Directives that do not place data, and instructions, are passed over."""
         part = self.parts[-1]
-        if found := SECTION.match(line):
-            self.parts.append(_Part(found[1]))
-        elif found := LABEL.match(line):
-            self.places[found[1]] = len(self.parts) - 1, len(part.data)
-        elif found := ZEROS.match(line):
-            part.data += bytes(int(found[1]))
-        elif found := SIZE.match(line):
-            self.ends[found[1]] = found[2]
-        elif found := KERNEL.match(line):
-            self.kernels.add(found[1])
-        elif part.name.startswith(WITH_DATA) and (found := DATA.match(line)):
-            self._data(part, found)
+        if match := SECTION.match(line):
+            self.parts.append(_Part(match[1]))
+        elif match := LABEL.match(line):
+            self.places[match[1]] = len(self.parts) - 1, len(part.data)
+        elif match := ZEROS.match(line):
+            part.data += bytes(int(match[1]))
+        elif match := SIZE.match(line):
+            self.ends[match[1]] = match[2]
+        elif match := KERNEL.match(line):
+            self.kernels.add(match[1])
+        elif part.name.startswith(WITH_DATA) and (match := DATA.match(line)):
+            self._data(part, match)
 
-    def _data(self, part: _Part, found: re.Match[str]) -> None:
+    def _data(self, part: _Part, match: re.Match[str]) -> None:
         at = len(part.data)
-        if found[1] and int(found[1], 16) != at:
-            raise ValueError(f"{part.name}: data at {found[1]} where {at:#x} follows")
-        size = BYTES[found[2]]
-        for value in found[3].split(", "):
+        if match[1] and int(match[1], 16) != at:
+            raise ValueError(f"{part.name}: data at {match[1]} where {at:#x} follows")
+        size = BYTES[match[2]]
+        for value in match[3].split(", "):
             is_number = value.startswith("0x")
             if not is_number:
                 part.open.append((len(part.data), size, value))
@@ -102,14 +102,14 @@ class _Reader:
         return Elf(0, 0, 0, 0, sections, tuple(map(self._symbol, names)), relocations)
 
     def _value(self, text: str, numbers: dict[str, int]) -> int:
-        if found := INDEX.match(text):
-            return numbers[found[1]]
+        if match := INDEX.match(text):
+            return numbers[match[1]]
         if text.endswith("@srel"):
             return 0
-        found = DIFFERENCE.match(text)
-        if found is None or found[1] not in self.places or found[2] not in self.places:
+        match = DIFFERENCE.match(text)
+        if match is None or match[1] not in self.places or match[2] not in self.places:
             raise ValueError(f"'{text}' is no known value")
-        return max(0, self.places[found[1]][1] - self.places[found[2]][1])
+        return max(0, self.places[match[1]][1] - self.places[match[2]][1])
 
     def _symbol(self, name: str) -> Symbol:
         section, at = self.places.get(name, (0, 0))

@@ -71,15 +71,15 @@ def with_signs(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple
 
 def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:
     """Operands with their slots, and what is left."""
-    found: Taken = []
+    taken: Taken = []
     for slot in slots:
         if slot.default is not None and not (listed and _is_predicate(listed[0]) == slot.is_predicate):
-            found.append((slot.default, slot))
+            taken.append((slot.default, slot))
         elif listed:
-            found.append((listed.pop(0), slot))
+            taken.append((listed.pop(0), slot))
         else:
             raise ValueError("too few operands")
-    return found, listed
+    return taken, listed
 
 
 def _is_predicate(operand: Parsed) -> bool:

@@ -71,27 +71,27 @@ class Cubin:
 
 def read(data: bytes, name: str = "cubin") -> Cubin:
     """The records of a cubin.  Raises MachineCodeError for a file that is none, is cut, or is not linked."""
-    found = elf.read(data, name)
-    if found.machine != MACHINE:
-        raise MachineCodeError(f"{name}: no cubin: an ELF file for machine {found.machine}, expected {MACHINE}")
-    if found.kind == RELOCATABLE:
+    file = elf.read(data, name)
+    if file.machine != MACHINE:
+        raise MachineCodeError(f"{name}: no cubin: an ELF file for machine {file.machine}, expected {MACHINE}")
+    if file.kind == RELOCATABLE:
         raise MachineCodeError(f"{name}: a relocatable cubin: link it first (nvcc -dlink -cubin)")
-    number = found.flags & 0xFF if found.abi <= OLD_ABI else found.flags >> 8 & 0xFF
+    number = file.flags & 0xFF if file.abi <= OLD_ABI else file.flags >> 8 & 0xFF
     try:
-        return records(found, f"sm_{number}")
+        return records(file, f"sm_{number}")
     except ValueError as error:
         raise elf.damaged(name, error) from error
 
 
-def records(found: elf.Elf, architecture: str) -> Cubin:
+def records(file: elf.Elf, architecture: str) -> Cubin:
     """The records of a file for an architecture.  Raises ValueError for damaged ones."""
     by_section: dict[str, list[Symbol]] = {}
-    for one in found.symbols:
-        if one.name and 0 < one.section < len(found.sections):
-            place = found.sections[one.section].name
+    for one in file.symbols:
+        if one.name and 0 < one.section < len(file.sections):
+            place = file.sections[one.section].name
             by_section.setdefault(place, []).append(Symbol(one.name, place, one.offset, one.bytes))
-    contents = {s.name: s.data for s in found.sections if s.name.startswith((CONSTANT, INITIAL))}
-    return Cubin(_kernels(found), by_section, contents, found.relocations, architecture, _version(found.sections))
+    contents = {s.name: s.data for s in file.sections if s.name.startswith((CONSTANT, INITIAL))}
+    return Cubin(_kernels(file), by_section, contents, file.relocations, architecture, _version(file.sections))
 
 
 def _version(sections: tuple[elf.Section, ...]) -> str:
@@ -99,14 +99,14 @@ def _version(sections: tuple[elf.Section, ...]) -> str:
     return found[1].decode() if found else ""
 
 
-def _kernels(found: elf.Elf) -> dict[str, KernelRecord]:
-    code = [s.name.removeprefix(".text.") for s in found.sections if s.name.startswith(".text.")]
+def _kernels(file: elf.Elf) -> dict[str, KernelRecord]:
+    code = [s.name.removeprefix(".text.") for s in file.sections if s.name.startswith(".text.")]
     kernels = {name: KernelRecord(name) for name in code}
-    names = [one.name for one in found.symbols]
-    for symbol in found.symbols:
+    names = [one.name for one in file.symbols]
+    for symbol in file.symbols:
         if symbol.name in kernels and symbol.other & ENTRY:
             kernels[symbol.name].is_entry = True
-    for section in found.sections:
+    for section in file.sections:
         if section.name == ".nv.info":
             _counts(section.data, names, kernels)
         elif record := kernels.get(section.name.removeprefix(".nv.info.")):

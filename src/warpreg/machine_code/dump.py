@@ -46,8 +46,8 @@ def read(text: str) -> dict[str, Cubin]:
 
 class _Reader:
     def __init__(self, lines: list[str]) -> None:
-        found = FILE.match(lines[0])
-        assert found
+        match = FILE.match(lines[0])
+        assert match
         self.sections: dict[int, str] = {}
         self.kernels: dict[str, KernelRecord] = {}
         self.symbols: dict[str, list[Symbol]] = defaultdict(list)
@@ -56,7 +56,7 @@ class _Reader:
         self.attribute = ""
         for section, line in _in_sections(lines[1:]):
             self._line(section, line)
-        self.cubin = Cubin(self.kernels, self.symbols, self.contents, self.relocated, f"sm_{found[1]}", found[2] or "")
+        self.cubin = Cubin(self.kernels, self.symbols, self.contents, self.relocated, f"sm_{match[1]}", match[2] or "")
 
     def _line(self, section: str, line: str) -> None:
         if not section:
@@ -65,15 +65,15 @@ class _Reader:
             self._symbol(line)
         elif section.startswith((CONSTANT, INITIAL)) and WORDS.match(line):
             self.contents[section] += b"".join(int(word, 16).to_bytes(4, "little") for word in line.split())
-        elif section.startswith(".rel") and (found := RELOCATION.match(line)):
+        elif section.startswith(".rel") and (match := RELOCATION.match(line)):
             changed = "." + section.split(".", 2)[2]
-            self.relocated[changed][int(found[1], 16)] = Relocation(found[2], int(found[3] or "0", 16))
+            self.relocated[changed][int(match[1], 16)] = Relocation(match[2], int(match[3] or "0", 16))
         elif section == ".nv.info":
             self._count(line)
         elif record := self.kernels.get(section.removeprefix(INFO)):
             self._parameter(record, line)
-        elif (record := self.kernels.get(section.removeprefix(CODE))) and (found := SHARED.match(line)):
-            record.shared_bytes = int(found[1])
+        elif (record := self.kernels.get(section.removeprefix(CODE))) and (match := SHARED.match(line)):
+            record.shared_bytes = int(match[1])
 
     def _row(self, line: str) -> None:
         """A row of the section table."""
@@ -96,13 +96,13 @@ class _Reader:
             self.kernels[found[1]].frame_bytes = int(found[2], 16)
 
     def _parameter(self, record: KernelRecord, line: str) -> None:
-        if found := ATTRIBUTE.match(line):
-            self.attribute = found[1]
-        elif found := PARAMETER.match(line):
-            number, offset, size = (int(one, 16) for one in found.groups())
+        if match := ATTRIBUTE.match(line):
+            self.attribute = match[1]
+        elif match := PARAMETER.match(line):
+            number, offset, size = (int(one, 16) for one in match.groups())
             record.parameters[number] = offset, size
-        elif self.attribute == "EIATTR_PARAM_CBANK" and (found := BASE.match(line)):
-            record.parameter_base = int(found[1], 16) & 0xFFFF
+        elif self.attribute == "EIATTR_PARAM_CBANK" and (match := BASE.match(line)):
+            record.parameter_base = int(match[1], 16) & 0xFFFF
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -113,18 +113,18 @@ def _read(data: bytes) -> Elf:
 
 
 def _relocations(sections: Sequence[Section], symbols: Sequence[Symbol]) -> dict[str, dict[int, Relocation]]:
-    found: dict[str, dict[int, Relocation]] = {}
+    relocations: dict[str, dict[int, Relocation]] = {}
     for section in sections:
         if section.kind not in (RELOCATIONS, RELOCATIONS_WITH_ADDEND):
             continue
         changed = chosen(sections, section.info, f"{section.name} changes section")
-        target = found.setdefault(changed.name, {})
+        target = relocations.setdefault(changed.name, {})
         entry = struct.Struct("<QQ" if section.kind == RELOCATIONS else "<QQq")
         for offset, info, *given in _rows(entry, section):
             addend = given[0] if given else int.from_bytes(changed.data[offset : offset + 8], "little", signed=True)
             symbol = chosen(symbols, info >> 32, f"{section.name} names symbol")
             target[offset] = Relocation(symbol.name, addend)
-    return found
+    return relocations
 
 
 def _rows(form: struct.Struct, section: Section) -> Iterator[tuple[Any, ...]]:

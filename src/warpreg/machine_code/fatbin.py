@@ -74,12 +74,12 @@ def _content(content: bytes, flags: int, whole: int) -> bytes:
         raise ValueError(f"a cubin of {whole} bytes, expected at most {MAX_BYTES}")
     try:
         zstd = zstandard.ZstdDecompressor()
-        found = zstd.decompress(content, max_output_size=whole) if flags & ZSTD else _lz4(content, whole)
+        cubin = zstd.decompress(content, max_output_size=whole) if flags & ZSTD else _lz4(content, whole)
     except (zstandard.ZstdError, MemoryError) as error:
         raise ValueError(PACKED) from error
-    if len(found) != whole:
-        raise ValueError(f"a cubin of {len(found)} bytes, expected {whole}")
-    return found
+    if len(cubin) != whole:
+        raise ValueError(f"a cubin of {len(cubin)} bytes, expected {whole}")
+    return cubin
 
 
 def _lz4(content: bytes, whole: int) -> bytes:

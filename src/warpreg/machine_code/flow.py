@@ -109,13 +109,13 @@ def _return_points(
     for at, one in enumerate(code):
         if traits_of(base(one)).is_call and at in targets.direct:
             calls[targets.direct[at]].append(at + 1)
-    found: dict[int, set[int]] = defaultdict(set)
+    returns: dict[int, set[int]] = defaultdict(set)
     for entry, points in calls.items():
         for first in _reached(entry, code, targets, spans, {}, name, over_calls=True):
             last = spans[first] - 1
             if base(code[last]) == "RET":
-                found[last].update(points)
-    return {at: tuple(sorted(points)) for at, points in found.items()}
+                returns[last].update(points)
+    return {at: tuple(sorted(points)) for at, points in returns.items()}
 
 
 def position(address: int, code: list[ListedInstruction], place: str) -> int:

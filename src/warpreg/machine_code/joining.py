@@ -37,7 +37,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _RegisterUse:
     """A register of a listed instruction: whether it is kept for reuse, and whether it indexes a constant bank."""
 
     register: int
@@ -46,7 +46,7 @@ class _Named:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedListing:
     """A listing whose control codes and reuse flags instructions of traces get; ``name`` is its file, ``digest`` the
     SHA-256 of that."""
 
@@ -96,7 +96,7 @@ class Joined:
         return ", ".join(names[:SHOWN]) + more
 
 
-def joined(path: Path) -> Joined:
+def joined(path: Path) -> JoinedListing:
     """The listing in a file: text of ``nvdisasm -c -hex`` or ``cuobjdump -sass``, or a cubin, which is listed.
 
     Raises MachineCodeError for another file and for a listing without encodings, `VendorToolMissingError` for a cubin
@@ -107,13 +107,13 @@ def joined(path: Path) -> Joined:
         text = _listed_cubin(data, path)
     else:
         text = data.decode("utf-8", "replace")
-    found = parse(text, str(path))
-    for function in found.functions.values():
+    listing = parse(text, str(path))
+    for function in listing.functions.values():
         if any(one.control is None for one in function.instructions):
             raise MachineCodeError(
                 f"{path}: {function.name} has no encodings, which hold the control codes; list it with nvdisasm -c -hex"
             )
-    return Joined(found, str(path), hashlib.sha256(data).hexdigest())
+    return JoinedListing(listing, str(path), hashlib.sha256(data).hexdigest())
 
 
 def _listed_cubin(data: bytes, path: Path) -> str:
@@ -158,7 +158,7 @@ def _kept(line: TraceLine, listed: ListedInstruction) -> tuple[int, ...] | None:
     return _aligned(raw, named)
 
 
-def _aligned(raw: Sequence[tuple[int, int]], named: Sequence[_Named]) -> tuple[int, ...] | None:
+def _aligned(raw: Sequence[tuple[int, int]], named: Sequence[_RegisterUse]) -> tuple[int, ...] | None:
     """Positions in a line of the registers that are kept; None if they do not come in this order in the listing."""
     rest, kept = iter(named), []
     for at, register in raw:
@@ -170,9 +170,9 @@ def _aligned(raw: Sequence[tuple[int, int]], named: Sequence[_Named]) -> tuple[i
     return tuple(kept)
 
 
-def _registers(listed: ListedInstruction) -> list[_Named]:
+def _registers(listed: ListedInstruction) -> list[_RegisterUse]:
     """The ordinary registers of a listed instruction in order, without zero registers."""
-    found = []
+    registers = []
     for text in operand_texts(listed.opcode.partition(".")[0], listed.operands):
         try:
             operand, is_kept = parse_operand(text)
@@ -181,5 +181,5 @@ def _registers(listed: ListedInstruction) -> list[_Named]:
         if isinstance(operand, Text | Nan | Immediate):
             continue
         is_index = isinstance(operand, ConstantBank)
-        found += [_Named(r.index, is_kept, is_index) for r in registers_of(operand) if r.words]
-    return found
+        registers += [_RegisterUse(r.index, is_kept, is_index) for r in registers_of(operand) if r.words]
+    return registers

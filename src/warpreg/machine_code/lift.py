@@ -144,12 +144,12 @@ def _targets(code: Code, listed: list[ListedInstruction]) -> Targets:
     for at, one in enumerate(listed):
         opcode = base(one)
         if opcode == "BRX":
-            found = JUMP_TABLE.search(one.operands)
-            if not found:
+            match = JUMP_TABLE.search(one.operands)
+            if not match:
                 raise MachineCodeError(f"{code.place(one)}: BRX without its targets")
             tables[at] = tuple(
                 dict.fromkeys(
-                    position(_address(code, one, name), listed, code.place(one)) for name in found[1].split(",")
+                    position(_address(code, one, name), listed, code.place(one)) for name in match[1].split(",")
                 )
             )
         elif flow_of(one) is Flow.BRANCH or opcode == "BSSY":

@@ -112,34 +112,34 @@ class _Reader:
 
     def _other(self, line: str) -> None:
         """Sections, functions, labels and source lines; anything else says nothing about the code."""
-        if found := SECTION.match(line) or FUNCTION.match(line):
-            self.function = self.listing.functions.setdefault(found[1], Function(found[1]))
+        if match := SECTION.match(line) or FUNCTION.match(line):
+            self.function = self.listing.functions.setdefault(match[1], Function(match[1]))
             self.waiting, self.source = [], None
-        elif found := LABEL.match(line):
-            self.waiting.append(found[1])
-        elif found := SOURCE.match(line):
-            self.source = found[1], int(found[2])
-        elif found := PART.match(line):
-            self._part(found[1])
-        elif self.function and (found := REGISTERS.match(line)):
-            self.function.registers = int(found[1])
-        elif not self.listing.architecture and (found := TARGET.match(line)):
-            self.listing.architecture = found[1] or f"sm_{found[2]}"
+        elif match := LABEL.match(line):
+            self.waiting.append(match[1])
+        elif match := SOURCE.match(line):
+            self.source = match[1], int(match[2])
+        elif match := PART.match(line):
+            self._part(match[1])
+        elif self.function and (match := REGISTERS.match(line)):
+            self.function.registers = int(match[1])
+        elif not self.listing.architecture and (match := TARGET.match(line)):
+            self.listing.architecture = match[1] or f"sm_{match[2]}"
 
     def _part(self, architecture: str) -> None:
         """What follows is for that architecture."""
         self.listing = self.parts.setdefault(architecture, Listing(architecture))
         self.function = None
 
-    def _instruction(self, found: re.Match[str], upper: re.Match[str] | None, line: int) -> None:
+    def _instruction(self, match: re.Match[str], upper: re.Match[str] | None, line: int) -> None:
         place = f"{self.name}:{line}"
         if self.function is None:
             raise MachineCodeError(f"{place}: an instruction before the first function")
-        code, semicolon, rest = found[2].partition(";")
+        code, semicolon, rest = match[2].partition(";")
         statement = STATEMENT.fullmatch(code.strip())
         if not semicolon or statement is None:
-            raise MachineCodeError(f"{place}: '{found[2].strip()[:60]}' is no whole instruction (NAME operands ;)")
-        address = int(found[1], 16)
+            raise MachineCodeError(f"{place}: '{match[2].strip()[:60]}' is no whole instruction (NAME operands ;)")
+        address = int(match[1], 16)
         expected = INSTRUCTION_BYTES * len(self.function.instructions)
         if address != expected:
             raise MachineCodeError(f"{place}: address {address:#x} where {expected:#x} follows; lines are missing")

@@ -98,12 +98,12 @@ def _parsed(text: str) -> Parsed:
     simple = _simple(text)
     if simple is not None:
         return simple
-    if found := ADDRESS.match(text):
-        return _address(found)
-    found = SIGNED.match(text)
-    inner = _simple(found[4]) if found and found[4] != text else None
-    if found and isinstance(inner, (Register, ConstantBank, Immediate)):
-        return Modified(inner, bool(found[1]), bool(found[2]), bool(found[3]), found[6][1:])
+    if match := ADDRESS.match(text):
+        return _address(match)
+    match = SIGNED.match(text)
+    inner = _simple(match[4]) if match and match[4] != text else None
+    if match and isinstance(inner, (Register, ConstantBank, Immediate)):
+        return Modified(inner, bool(match[1]), bool(match[2]), bool(match[3]), match[6][1:])
     if re.fullmatch(r"[\w.{},]+", text):
         return Text(text)
     raise ValueError(text)
@@ -111,20 +111,20 @@ def _parsed(text: str) -> Parsed:
 
 def _simple(text: str) -> Parsed | None:
     """An operand without signs and parts; None for others."""
-    if found := REGISTER.match(text):
-        return ZERO if found[2] == "Z" else Register(text, B32, int(found[2]))
-    if found := PREDICATE.match(text):
-        return predicate(found[2], found[3], bool(found[1]))
+    if match := REGISTER.match(text):
+        return ZERO if match[2] == "Z" else Register(text, B32, int(match[2]))
+    if match := PREDICATE.match(text):
+        return predicate(match[2], match[3], bool(match[1]))
     if INTEGER.match(text):
         return Immediate(int(text, 16))
     if NUMBER.match(text):
         return Immediate(_bits(float(text)), "f64")
-    if found := BANK.match(text):
-        return _bank(found)
-    if found := LABEL.match(text):
-        return Label(found[1])
-    if found := BARRIER.match(text):
-        return Register(text, B32, int(found[1]))
+    if match := BANK.match(text):
+        return _bank(match)
+    if match := LABEL.match(text):
+        return Label(match[1])
+    if match := BARRIER.match(text):
+        return Register(text, B32, int(match[1]))
     return Special(text) if text.startswith("SR") else None
 
 
@@ -142,11 +142,11 @@ def _bank(found: re.Match[str]) -> ConstantBank:
     return ConstantBank(int(found[1], 16), offset, B32, index=index if isinstance(index, Register) else None)
 
 
-def _address(found: re.Match[str]) -> Address:
+def _address(match: re.Match[str]) -> Address:
     """``desc[UR4][R2.64+UR6+-0x8]``: an ordinary register, a uniform one and a number, each of which may be absent."""
     base: Register | Immediate = ZERO
     uniform, offset, scale = None, 0, 1
-    for term in found[2].replace("+-", "+ -").split("+"):
+    for term in match[2].replace("+-", "+ -").split("+"):
         name, _, part = term.strip().partition(".")
         wide = B64 if "64" in part.split(".") else B32
         operand = _simple(name)
@@ -158,8 +158,8 @@ def _address(found: re.Match[str]) -> Address:
         elif isinstance(operand, Immediate):
             offset += operand.value
         elif name:
-            raise ValueError(found[0])
-    descriptor = Register(found[1], B64, int(found[1][2:])) if found[1] else None
+            raise ValueError(match[0])
+    descriptor = Register(match[1], B64, int(match[1][2:])) if match[1] else None
     return Address(base, offset, uniform, scale, descriptor)
 
 

@@ -48,7 +48,7 @@ def with_services(kernel: Kernel, addresses: Mapping[int, Relocation]) -> Kernel
     Raises UnsupportedError for a call of another function, or of one that is not told, and for other loads of
     addresses at an index.
     """
-    found: dict[int, Instruction] = {}
+    replacements: dict[int, Instruction] = {}
     instructions = list(kernel.instructions())
     for pc, call in enumerate(instructions):
         if is_call(call):
@@ -56,9 +56,9 @@ def with_services(kernel: Kernel, addresses: Mapping[int, Relocation]) -> Kernel
             name = _name(kernel, instructions, load, addresses)
             if name not in SERVICES or call.guard:
                 raise _unsupported(call, name)
-            found[pc] = _service(call, name)
-            found[load] = replace(instructions[load], operands=(instructions[load].operands[0], Immediate(0)))
-    changed = [found.get(pc, one) for pc, one in enumerate(instructions)]
+            replacements[pc] = _service(call, name)
+            replacements[load] = replace(instructions[load], operands=(instructions[load].operands[0], Immediate(0)))
+    changed = [replacements.get(pc, one) for pc, one in enumerate(instructions)]
     for one in changed:
         if any(is_indexed_address(operand) for operand in one.operands):
             raise UnsupportedError(one.full_opcode, one.location, "loads an address that no call takes")

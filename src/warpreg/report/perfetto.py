@@ -20,7 +20,7 @@ from warpreg.ir.errors import WarpregError
 from warpreg.report.trace_counters import counters
 from warpreg.report.trace_instructions import NOT_SEEN, IssuedInstruction, instructions, states
 from warpreg.timing.launch.tracing import TraceOfRun
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 SEQUENCE = 1
 """The one sequence of packets that a file has."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpreg.evaluation.runs.event_energy import EventEnergy
 from warpreg.timing import CAUSES
 from warpreg.timing.launch.tracing import TraceOfRun
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 MAX_BINS = 4096
 """Values of the power of an SM: in a longer window, each is the mean of several cycles."""

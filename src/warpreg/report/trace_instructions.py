@@ -15,7 +15,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.timing import CAUSES
 from warpreg.timing.feed.kernel_table import pipe_of
 from warpreg.timing.launch.tracing import TraceOfRun
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 NOT_SEEN = -1
 """A stage that is not in the window."""

@@ -20,12 +20,12 @@ from warpreg.ir.kernel import Kernel
 from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.listing import Copy, KernelList, read_list, recording_name
-from warpreg.sass.parse.header import Header, Replaced
+from warpreg.sass.parse.header import Header, HeaderOverride
 from warpreg.sass.parse.source import Source
 from warpreg.sass.rebuild.catalogue import Catalogue
 from warpreg.sass.rebuild.first_pass import TraceText
-from warpreg.sass.rebuild.program import Join, Seen
-from warpreg.sass.rebuild.second_pass import Rebuilding
+from warpreg.sass.rebuild.program import Join, StaticInstruction
+from warpreg.sass.rebuild.second_pass import KernelRebuilder
 from warpreg.trace import Trace, TraceWriter
 
 TOLD = 3
@@ -74,7 +74,7 @@ def read_recording(
     finds nothing; OSError.
     """
     listed = read_list(path, choice.kernels)
-    given = Replaced(registers, choice.binary_version)
+    given = HeaderOverride(registers, choice.binary_version)
     catalogues: dict[str, Catalogue] = {}
     with tempfile.TemporaryDirectory() as folder:
         texts: list[TraceText] = []
@@ -92,7 +92,7 @@ def read_recording(
     return Recording(recording_name(path), launches, listed.copies, strangers, notes)
 
 
-def _notes(listed: KernelList, texts: Sequence[TraceText], choice: TraceChoice, given: Replaced) -> Iterator[str]:
+def _notes(listed: KernelList, texts: Sequence[TraceText], choice: TraceChoice, given: HeaderOverride) -> Iterator[str]:
     """What was not read, and what took the place of the headers."""
     headers = [text.header for text in texts]
     if listed.note:
@@ -121,7 +121,7 @@ def _launches(texts: Sequence[TraceText], folder: Path, join: Join | None) -> It
         numbers = [number for number, text in enumerate(texts) if text.header.kernel == name]
         if len(texts[numbers[0]].catalogue) == 0:
             raise SassTraceError(f"{texts[numbers[0]].source.name}: no warp executes an instruction")
-        rebuilding = Rebuilding(texts[numbers[0]].catalogue)
+        rebuilding = KernelRebuilder(texts[numbers[0]].catalogue)
         for number in numbers:
             file = _nameless_file()
             with (folder / str(number)).open("rb") as steps:
@@ -147,7 +147,7 @@ def _check_registers(text: TraceText, kernel: Kernel) -> None:
 
 
 def _unknown(catalogues: Mapping[str, Catalogue], strangers: Counter[str]) -> SassTraceError:
-    first: dict[str, Seen] = {}
+    first: dict[str, StaticInstruction] = {}
     for catalogue in catalogues.values():
         for seen in catalogue.seen:
             first.setdefault(seen.line.opcode, seen)

@@ -96,12 +96,12 @@ def plain_names(kernel: str) -> tuple[str, ...]:
 
 
 def _range(item: str, first: int, by_name: bool) -> Range:
-    found = RANGE.fullmatch(item)
-    if found is None:
+    match = RANGE.fullmatch(item)
+    if match is None:
         pattern = " or a pattern such as gemm*" if by_name else ""
         raise SassTraceError(f"'{item}': expected a number or a range such as {first + 3}, {first}-5, 7-{pattern}")
-    low = int(found[1])
-    high = int(found[3]) if found[3] else OPEN if found[2] else low
+    low = int(match[1])
+    high = int(match[3]) if match[3] else OPEN if match[2] else low
     if low < first:
         raise SassTraceError(f"'{item}': numbers begin at {first}")
     if high < low:

@@ -18,7 +18,7 @@ from warpreg.evaluation.runs.stalls_by_instruction import NO_WAITS, stalls_by_in
 from warpreg.timing import CAUSES, simulate
 from warpreg.timing.launch.tracing import trace
 from warpreg.timing.launch.waits_by_instruction import waits_by_pc
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MACHINE = gpu.load("gtx480")

@@ -9,7 +9,7 @@ from tests.timing.memory.systems import CACHED
 from warpreg.timing import memory as m
 from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import agenda, heap
-from warpreg.timing.memory.columns import nodes
+from warpreg.timing.memory.memory_columns import nodes
 
 SMS = 4
 distances = st.one_of(st.integers(0, 5), st.integers(60, 70), st.integers(4090, 4100), st.integers(0, 20_000))

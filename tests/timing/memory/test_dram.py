@@ -16,8 +16,8 @@ from tests.timing.memory.systems import CONTENTION
 from warpreg.timing import memory as m
 from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import agenda, dram, heap
-from warpreg.timing.memory.columns import channels
 from warpreg.timing.memory.layout import TICKS
+from warpreg.timing.memory.memory_columns import channels
 
 RCD, RP, RAS, RRD, CL, WL, WR, CDLR = 12, 12, 28, 6, 12, 4, 12, 5
 LATENCY, SECTOR, BANKS, LINES = 100, 2, 4, 16

@@ -23,7 +23,7 @@ from tests.timing.vocabulary import timed
 
 from warpreg.timing import memory as m
 from warpreg.timing.memory import tags
-from warpreg.timing.memory.columns import cache_lines, nodes
+from warpreg.timing.memory.memory_columns import cache_lines, nodes
 
 DRAM = 10 + 5 + 20 + 2 + 124 + 5
 HIT = 10

@@ -13,7 +13,7 @@ from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, MESH, Driver,
 
 from warpreg.gpu.memory import MemorySystem
 from warpreg.timing import memory as m
-from warpreg.timing.memory.columns import cache_lines, cache_sets, channels, nodes, scalars, sms
+from warpreg.timing.memory.memory_columns import cache_lines, cache_sets, channels, nodes, scalars, sms
 from warpreg.timing.memory.traffic import Traffic, drive, measure
 
 TINY = {"queue": 1}

@@ -14,8 +14,8 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
 from tests.timing.reference.sm import StreamingMultiprocessor
 
-from warpreg.timing.launch.deadlock import Waiting
-from warpreg.timing.launch.unfinished_loads import Held
+from warpreg.timing.launch.deadlock import WaitingWarp
+from warpreg.timing.launch.unfinished_loads import HeldLoad
 
 Path = tuple[Step, ...]
 
@@ -27,7 +27,7 @@ class NoProgressError(Exception):
 class StandstillError(Exception):
     """All remaining warps wait for tokens, or for loads that hooks hold."""
 
-    def __init__(self, cycle: int, waiting: list[Waiting], held: list[Held]) -> None:
+    def __init__(self, cycle: int, waiting: list[WaitingWarp], held: list[HeldLoad]) -> None:
         super().__init__(f"cycle {cycle}: {waiting}, {held}")
         self.cycle, self.waiting, self.held = cycle, waiting, held
 

@@ -23,8 +23,8 @@ from tests.timing.reference.window import WindowPath
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER
 from warpreg.timing.errors import TimingError
-from warpreg.timing.launch.deadlock import Waiting
-from warpreg.timing.launch.unfinished_loads import Held
+from warpreg.timing.launch.deadlock import WaitingWarp
+from warpreg.timing.launch.unfinished_loads import HeldLoad
 
 Event = Callable[[int], None]
 WAITING = ("memory", "barrier", "fence", "token")
@@ -149,7 +149,7 @@ class StreamingMultiprocessor:
             self.schedulers[slot % self.sm.schedulers].placed(warp, now)
         self._queue_extras()
 
-    def tokens_waited_for(self) -> list[Waiting] | None:
+    def tokens_waited_for(self) -> list[WaitingWarp] | None:
         """What warps wait for where tokens, and loads that hooks complete, are all that could let any go on, None where
         something else may happen.
         """
@@ -158,10 +158,10 @@ class StreamingMultiprocessor:
             return None
         return [self._waiting(warp, warp.token) for warp in warps if warp.token is not None]
 
-    def held_loads(self) -> list[Held]:
+    def held_loads(self) -> list[HeldLoad]:
         """The loads that hooks would have to complete."""
         return [
-            Held(
+            HeldLoad(
                 self.index * self.sm.slots + one.warp.slot,
                 one.warp.block.index,
                 one.warp.index,
@@ -179,11 +179,11 @@ class StreamingMultiprocessor:
             return True
         return bool(warp.awaited())
 
-    def _waiting(self, warp: Warp, token: int) -> Waiting:
+    def _waiting(self, warp: Warp, token: int) -> WaitingWarp:
         assert warp.head is not None
         owner = self.hooks.owner(warp, token)
         number = self.index * self.sm.slots + warp.slot
-        return Waiting(number, warp.block.index, warp.index, warp.head.instruction.pc, token, owner)
+        return WaitingWarp(number, warp.block.index, warp.index, warp.head.instruction.pc, token, owner)
 
     def _turn(self, scheduler: Scheduler, now: int) -> None:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}

@@ -10,7 +10,7 @@ from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.gpu import load
 from warpreg.timing import Window
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.columns import scalars
+from warpreg.timing.memory.memory_columns import scalars
 from warpreg_workbench.bench.timing_shares import LINE_WORDS, LINES, chase, circle, largest
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warpreg.gpu import Machine
 from warpreg.timing import memory
-from warpreg.timing.memory.traffic import Measured, Traffic, measure
+from warpreg.timing.memory.traffic import Traffic, TrafficResult, measure
 
 SMS = 28
 """The number of SMs of a Titan X."""
@@ -26,7 +26,7 @@ class Point:
     """A measurement with a number of SMs, or of streams per SM."""
 
     load: int
-    measured: Measured
+    measured: TrafficResult
 
 
 def latency_against_load(machine: Machine, sms: Iterable[int]) -> tuple[Point, ...]:
@@ -43,7 +43,7 @@ def throttling(machine: Machine, streams: Iterable[int]) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def _measure(machine: Machine, traffic: Traffic, sms: int) -> Measured:
+def _measure(machine: Machine, traffic: Traffic, sms: int) -> TrafficResult:
     latency = machine.latency
     built = memory.build(machine.memory, SMS, machine.chip.clock_mhz, latency.dram, latency.texture)
     return measure(built, traffic, CYCLES, WARM_UP, sms)

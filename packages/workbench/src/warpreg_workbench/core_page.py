@@ -18,7 +18,7 @@ from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port
-from warpreg.timing.core.conditions import Given, When
+from warpreg.timing.core.conditions import Condition, CoreConfig
 from warpreg.timing.core.port import Variant
 from warpreg.timing.launch.explained import STAGES, by_stage, module_path
 from warpreg.timing.launch.variants import given_of_design
@@ -50,7 +50,7 @@ def tables() -> str:
     return "\n".join([*lines, ""])
 
 
-def _who_has(what: str, properties: Iterable[When], given: Mapping[str, Given]) -> list[str]:
+def _who_has(what: str, properties: Iterable[Condition], given: Mapping[str, CoreConfig]) -> list[str]:
     lines = [f"| property | {what} |", "|---|---|"]
     for one in properties:
         names = [f"`{name}`" for name in given if one.holds(given[name])]
@@ -58,7 +58,7 @@ def _who_has(what: str, properties: Iterable[When], given: Mapping[str, Given]) 
     return lines
 
 
-def _on_some_machine(name: str) -> Given:
+def _on_some_machine(name: str) -> CoreConfig:
     for machine in (HOST, *gpu.names()):
         try:
             return given_of_design(gpu.load(machine), Chosen.of([name], {}))
@@ -67,7 +67,7 @@ def _on_some_machine(name: str) -> Given:
     raise refused
 
 
-def _ports_by_stage(cores: Iterable[Given]) -> dict[str, list[Function]]:
+def _ports_by_stage(cores: Iterable[CoreConfig]) -> dict[str, list[Function]]:
     """The ports that have a variant, in the order of a cycle; each in the first stage in which any core reaches it."""
     ports: dict[str, dict[Function, None]] = {stage: {} for stage, _ in STAGES}
     order = [stage for stage, _ in STAGES]

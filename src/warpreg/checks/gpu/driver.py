@@ -123,8 +123,8 @@ class Driver:
         if len(request.memory) > self.size:
             raise GpuError(f"{len(request.memory)} bytes of global memory; {self.size} are reserved on the GPU")
         self._write(self.base, request.memory)
-        found, hidden = self._variables(module, request.variables)
-        for address, (_, offset, size) in found:
+        variables, hidden = self._variables(module, request.variables)
+        for address, (_, offset, size) in variables:
             self._call("cuMemcpyDtoD_v2", address, ctypes.c_uint64(self.base + offset), ctypes.c_size_t(size))
         objects = [self._object(described) for described in request.objects]
         try:
@@ -138,7 +138,7 @@ class Driver:
                 destroy = "cuSurfObjectDestroy" if described.is_surface else "cuTexObjectDestroy"
                 self._library[destroy](ctypes.c_uint64(handle))
                 self._library["cuMemFree_v2" if described.is_memory else "cuArrayDestroy"](texels)
-        for address, (_, offset, size) in found:
+        for address, (_, offset, size) in variables:
             self._call("cuMemcpyDtoD_v2", ctypes.c_uint64(self.base + offset), address, ctypes.c_size_t(size))
         return Reply(self._read(len(request.memory)), registers.value, hidden, notes)
 
@@ -174,15 +174,15 @@ class Driver:
         self, module: ctypes.c_void_p, variables: Sequence[tuple[str, int, int]]
     ) -> tuple[list[tuple[ctypes.c_uint64, tuple[str, int, int]]], tuple[str, ...]]:
         """Addresses of module variables on the GPU, and the names of those that the driver does not show."""
-        found, hidden = [], []
+        pairs, hidden = [], []
         for variable in variables:
             address, size = ctypes.c_uint64(), ctypes.c_size_t()
             sought = ctypes.byref(address), ctypes.byref(size), module, variable[0].encode()
             if self._library["cuModuleGetGlobal_v2"](*sought) == NOT_FOUND:
                 hidden.append(variable[0])
             else:
-                found.append((address, variable))
-        return found, tuple(hidden)
+                pairs.append((address, variable))
+        return pairs, tuple(hidden)
 
     def _object(self, described: TextureObject) -> tuple[Any, int]:
         """An array, or memory, with a copy of the texels, and the handle of a texture or surface of it."""

@@ -20,7 +20,7 @@ from warpreg.ir.address_space import GLOBAL_BASE, TEXTURE_WINDOW
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.simt.launch.device import AS_COMPILED
-from warpreg.simt.launch.linked import Linked
+from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.memory.arena import Extent
 from warpreg.simt.texture.state import RECORD_BYTES, Field
 
@@ -166,7 +166,7 @@ class PairedDevice(simt.Device):
 
     def _request(
         self,
-        linked: Linked,
+        linked: LinkedKernel,
         grid: int | Sequence[int],
         block: int | Sequence[int],
         arguments: Sequence[Any],
@@ -180,15 +180,15 @@ class PairedDevice(simt.Device):
         if reply.error:
             return LaunchComparison(name, demand, reply.registers, notes=reply.notes, error=reply.error)
         hidden = self._unseen(reply.hidden)
-        found = []
+        differences = []
         for extent in buffers:
             if extent.name in hidden or extent.bytes == 0:
                 continue
             dtype = self._dtypes.get(extent.address, np.dtype(np.uint8))
             executor = self.memory.bytes_at(extent.address, extent.bytes).view(dtype)
             gpu = self._gpu_bytes(reply.memory, extent.address, extent.bytes).view(dtype)
-            found.append(difference(extent.name, executor, gpu))
-        return LaunchComparison(name, demand, reply.registers, tuple(found), reply.notes)
+            differences.append(difference(extent.name, executor, gpu))
+        return LaunchComparison(name, demand, reply.registers, tuple(differences), reply.notes)
 
     def _unseen(self, hidden: Sequence[str]) -> set[str]:
         """Names of buffers that the GPU does not have: the executor's own, and variables that were not copied."""

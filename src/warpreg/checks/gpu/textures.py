@@ -41,7 +41,7 @@ def read_by_index(function: Function) -> set[int]:
     """
     names = {parameter.name: i for i, parameter in enumerate(function.parameters)}
     sources: dict[str, int] = {}
-    found: set[int] = set()
+    parameters: set[int] = set()
     for instruction in function.instructions():
         if instruction.opcode == "ld" and "param" in instruction.modifiers:
             to, place = instruction.operands
@@ -56,8 +56,8 @@ def read_by_index(function: Function) -> set[int]:
             place = instruction.operands[1]
             handle = place.elements[0] if isinstance(place, AddressTuple) else None
             if isinstance(handle, Register) and handle.name in sources:
-                found.add(sources[handle.name])
-    return found
+                parameters.add(sources[handle.name])
+    return parameters
 
 
 def _described(argument: int, given: simt.Texture | simt.Surface, by_index: bool) -> TextureObject:

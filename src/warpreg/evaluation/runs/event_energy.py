@@ -21,7 +21,7 @@ from warpreg.energy import Access, Move, Technology
 from warpreg.evaluation.runs.hardware import Use, parts
 from warpreg.gpu import Machine
 from warpreg.timing.launch.tracing import TracedLaunch, TraceOfRun
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,15 +74,15 @@ def block_lines(kernel: Kernel, unit_of: UnitOf) -> list[BlockLines]:
     """The lines of each block of a kernel with architected registers."""
     version = binary_version(kernel)
     starts = [address // PC_BYTES for address in kernel.block_addresses] or kernel.first_pcs()
-    found = []
+    blocks = []
     for block, start in zip(kernel.blocks, starts, strict=False):
         numbered = enumerate(block.instructions, start)
         if kernel.machine_code:
             lines = [_vendor_line(instruction, pc, unit_of(instruction), version) for pc, instruction in numbered]
         else:
             lines = [_line(instruction, pc, unit_of(instruction)) for pc, instruction in numbered]
-        found.append(_block(block, lines))
-    return found
+        blocks.append(_block(block, lines))
+    return blocks
 
 
 def binary_version(kernel: Kernel) -> int:
@@ -165,13 +165,13 @@ def _as_expected(expected: Widths, actual: Widths, results: Sequence[Run], sourc
 def runs(operands: Iterable[Operand]) -> Iterable[Run]:
     """The registers that operands name; consecutive registers of one operand form one run."""
     for operand in operands:
-        found: list[Run] = []
+        joined: list[Run] = []
         for register in registers_of(operand):
             if not register.words:
                 continue
             first, words = register.words[0], len(register.words)
-            if found and sum(found[-1]) == first and found[-1][1] + words <= MAX_OPERANDS:
-                found[-1] = (found[-1][0], found[-1][1] + words)
+            if joined and sum(joined[-1]) == first and joined[-1][1] + words <= MAX_OPERANDS:
+                joined[-1] = (joined[-1][0], joined[-1][1] + words)
             else:
-                found.append((first, words))
-        yield from found
+                joined.append((first, words))
+        yield from joined

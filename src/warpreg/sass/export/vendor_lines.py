@@ -100,9 +100,9 @@ def _run(operand: Operand) -> Run:
 
 def _immediate(instruction: Instruction, pattern: OperandPattern) -> int:
     """The last integer among the operands, 0 without one."""
-    found = 0
+    value = 0
     for operand, slot in zip(instruction.operands[1:], pattern.sources, strict=True):
         is_integer = isinstance(slot.kind, Type) and not slot.kind.is_float and not slot.kind.is_predicate
         if is_integer and isinstance(operand, Immediate) and operand.value:
-            found = operand.value
-    return found
+            value = operand.value
+    return value

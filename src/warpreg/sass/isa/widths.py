@@ -145,12 +145,12 @@ def _product(shape: Shape, row: SassOpcode) -> Widths:
     """``HMMA.16816.F32 D, A, B, C``; Volta's ``HMMA.884`` works on register pairs, step by step."""
     spelled = next((m for m in shape.modifiers if m.isdigit() or SEPARATED.fullmatch(m)), "")
     separated = SEPARATED.fullmatch(spelled)
-    found = MATRIX_SHAPES.get(spelled) if separated is None else tuple(map(int, separated.groups()))
-    if found is None:
+    sizes = MATRIX_SHAPES.get(spelled) if separated is None else tuple(map(int, separated.groups()))
+    if sizes is None:
         return SINGLE
     if spelled == "884" and shape.opcode == "HMMA":
         return Widths(2, (2, 2, 2))
-    m, n, k = found
+    m, n, k = sizes
     usual = {"HMMA": 16, "IMMA": 8, "BMMA": 1, "DMMA": 64, "QMMA": 8}.get(shape.opcode, 16)
     bits = next((ELEMENT_BITS[x] for x in shape.modifiers if x in ELEMENT_BITS and x != "F16"), usual)
     half = shape.opcode in ("HMMA", "QMMA") and "F32" not in shape.modifiers

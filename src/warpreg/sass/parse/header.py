@@ -23,7 +23,7 @@ Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class HeaderOverride:
     """Numbers in place of those of the header, None for none.  ``registers`` is taken if that of the header cannot be
     right or is missing.
     """
@@ -32,7 +32,7 @@ class Replaced:
     binary_version: int | None = None
 
 
-AS_WRITTEN = Replaced()
+AS_WRITTEN = HeaderOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,9 @@ def entry(text: str) -> tuple[str, str] | None:
     return (key.strip(), value.strip()) if text.startswith("-") and sign and key.strip() else None
 
 
-def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int, given: Replaced = AS_WRITTEN) -> Header:
+def parse_header(
+    lines: Mapping[str, tuple[int, str]], name: str, end: int, given: HeaderOverride = AS_WRITTEN
+) -> Header:
     """The header from its entries, by key: line and value; ``end`` is its last line.  Numbers that are ``given`` take
     the place of its own.
 
@@ -96,8 +98,8 @@ def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int, give
         what = f"traces of tracer versions {OLDEST_TRACER} to {NEWEST_TRACER} are read, this is version {tracer}"
         raise entries.wrong(TRACER, what)
     registers, binary = _registers(entries, given), _binary_version(entries, given)
-    if isinstance(registers, _Broken) or isinstance(binary, _Broken):
-        raise _explained(entries, [one for one in (registers, binary) if isinstance(one, _Broken)])
+    if isinstance(registers, _BadEntry) or isinstance(binary, _BadEntry):
+        raise _explained(entries, [one for one in (registers, binary) if isinstance(one, _BadEntry)])
     own = {"registers": entries.own(REGISTERS), "binary version": entries.own(BINARY)}
     instead = {"registers": given.registers, "binary version": given.binary_version}
     return Header(
@@ -119,7 +121,7 @@ def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int, give
 
 
 @dataclass(frozen=True, slots=True)
-class _Broken:
+class _BadEntry:
     """An entry with a number that cannot be right, what is wrong with it, and the option that replaces it."""
 
     key: str
@@ -132,31 +134,31 @@ def _is_demand(entries: _Entries) -> bool:
     return 1 <= (entries.value(REGISTERS) or 0) <= MAX_REGISTERS
 
 
-def _registers(entries: _Entries, given: Replaced) -> int | _Broken:
+def _registers(entries: _Entries, given: HeaderOverride) -> int | _BadEntry:
     if given.registers is not None and not _is_demand(entries):
         return given.registers
     found = entries.value(REGISTERS) if REGISTERS in entries.lines else 0
     if found is not None and found <= MAX_REGISTERS:
         return found
     what = entries.no_number(REGISTERS) if found is None else f"a thread has at most 255 registers, found {found}"
-    return _Broken(REGISTERS, what, "registers=N")
+    return _BadEntry(REGISTERS, what, "registers=N")
 
 
-def _binary_version(entries: _Entries, given: Replaced) -> int | _Broken:
+def _binary_version(entries: _Entries, given: HeaderOverride) -> int | _BadEntry:
     if given.binary_version is not None:
         return given.binary_version
-    found = entries.value(BINARY)
-    if found is None:
-        return _Broken(BINARY, entries.no_number(BINARY), "binary_version=70")
-    if OLDEST_BINARY <= found <= NEWEST_BINARY:
-        return found
-    what = f"expected machine code of sm_{OLDEST_BINARY} or later, found sm_{found}"
-    if OLDEST_CODE <= found < OLDEST_BINARY:
+    version = entries.value(BINARY)
+    if version is None:
+        return _BadEntry(BINARY, entries.no_number(BINARY), "binary_version=70")
+    if OLDEST_BINARY <= version <= NEWEST_BINARY:
+        return version
+    what = f"expected machine code of sm_{OLDEST_BINARY} or later, found sm_{version}"
+    if OLDEST_CODE <= version < OLDEST_BINARY:
         raise entries.wrong(BINARY, what)
-    return _Broken(BINARY, what, "binary_version=70")
+    return _BadEntry(BINARY, what, "binary_version=70")
 
 
-def _explained(entries: _Entries, broken: Sequence[_Broken]) -> SassTraceError:
+def _explained(entries: _Entries, broken: Sequence[_BadEntry]) -> SassTraceError:
     """The error for numbers that a broken tracer wrote, with the call that replaces them."""
     named = [f"--{one.option.replace('_', '-').replace('=', ' ')}" for one in broken]
     call = f"read_trace(..., {', '.join(one.option for one in broken)})"

@@ -64,12 +64,12 @@ class _Tokens:
         return len(self._words) - self._at
 
     def next(self, what: str, pattern: re.Pattern[str]) -> str:
-        found = self._words[self._at] if self.left() else ""
-        if not pattern.fullmatch(found):
-            place = f"'{found}'" if found else "the end of the line"
+        word = self._words[self._at] if self.left() else ""
+        if not pattern.fullmatch(word):
+            place = f"'{word}'" if word else "the end of the line"
             raise SassTraceError(f"expected {what}, found {place}")
         self._at += 1
-        return found
+        return word
 
     def hexadecimal(self, what: str, bits: int) -> int:
         number = int(self.next(what, HEXADECIMAL), 16)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.parse.header import AS_WRITTEN, Extent, Header, Replaced, entry, parse_header
+from warpreg.sass.parse.header import AS_WRITTEN, Extent, Header, HeaderOverride, entry, parse_header
 from warpreg.sass.parse.scan import begin_warp
 from warpreg.sass.parse.state import At, Phase
 from warpreg.sass.selection import Selection, listed, spans
@@ -46,7 +46,7 @@ class Structure:
         name: str,
         state: NDArray[np.int64],
         steps: NDArray[np.uint32],
-        given: Replaced = AS_WRITTEN,
+        given: HeaderOverride = AS_WRITTEN,
         selected: Selection | None = None,
     ) -> None:
         self.name = name
@@ -184,15 +184,15 @@ class Structure:
         elif text == "#END_TB":
             self._expect(text, Phase.BLOCK, Phase.INSTRUCTIONS, Phase.SKIPPED)
             self._end_thread_block()
-        elif found := PLACE.fullmatch(text):
+        elif match := PLACE.fullmatch(text):
             self._expect(text, Phase.BEGUN)
-            self._thread_block(int(found[1]), int(found[2]), int(found[3]))
-        elif found := NUMBERED.fullmatch(text):
-            if found[1] == "warp":
-                self._begin_warp(int(found[2]))
+            self._thread_block(int(match[1]), int(match[2]), int(match[3]))
+        elif match := NUMBERED.fullmatch(text):
+            if match[1] == "warp":
+                self._begin_warp(int(match[2]))
             else:
                 self._expect(text, Phase.WARP)
-                self._state[At.LEFT] = self._state[At.ANNOUNCED] = int(found[2])
+                self._state[At.LEFT] = self._state[At.ANNOUNCED] = int(match[2])
                 self._state[At.PHASE] = Phase.INSTRUCTIONS
         elif CLUSTER.fullmatch(text):
             self._expect(text, Phase.BLOCK)

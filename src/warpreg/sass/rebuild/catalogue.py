@@ -14,7 +14,7 @@ from warpreg.sass.isa.widths import access_bytes
 from warpreg.sass.parse.line import TraceLine
 from warpreg.sass.parse.state import Window, empty_sites
 from warpreg.sass.rebuild.flow import Ends, empty_program
-from warpreg.sass.rebuild.program import Seen, has_record
+from warpreg.sass.rebuild.program import StaticInstruction, has_record
 
 FIRST_CAPACITY = 1 << 10
 SLOTS = 4
@@ -30,7 +30,7 @@ class Catalogue:
     """
 
     def __init__(self) -> None:
-        self.seen: list[Seen] = []
+        self.seen: list[StaticInstruction] = []
         self.program = empty_program(FIRST_CAPACITY)
         self.sites = empty_sites(FIRST_CAPACITY)
         self.keys = np.zeros(SLOTS * FIRST_CAPACITY, np.uint64)
@@ -51,7 +51,7 @@ class Catalogue:
     def add(self, key: int, line: TraceLine, location: Location) -> None:
         """Add a static instruction; the catalogue must not be full."""
         number, row = len(self.seen), find(line.opcode)
-        self.seen.append(Seen(line, location))
+        self.seen.append(StaticInstruction(line, location))
         self._insert(key, number)
         self.program.pc[number] = line.pc
         self.program.ends[number] = ENDS[row.flow]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from piecewise_numba.recipe import compiled, read_only
 from warpreg.ir.errors import Location
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.parse.header import AS_WRITTEN, NEWEST_TRACER, Header, Replaced
+from warpreg.sass.parse.header import AS_WRITTEN, NEWEST_TRACER, Header, HeaderOverride
 from warpreg.sass.parse.line import parse_line
 from warpreg.sass.parse.scan import LANES, scan
 from warpreg.sass.parse.source import PADDING, Source
@@ -45,7 +45,7 @@ class TraceText:
         steps: TraceWriter,
         catalogues: dict[str, Catalogue],
         like: Header | None = None,
-        given: Replaced = AS_WRITTEN,
+        given: HeaderOverride = AS_WRITTEN,
         blocks: Selection | None = None,
     ) -> None:
         self.source = source
@@ -202,9 +202,9 @@ class TraceText:
 
 
 def _expect_same_versions(header: Header, other: Header) -> None:
-    for what, found, expected in (
+    for what, version, expected in (
         ("tracer version", header.tracer_version, other.tracer_version),
         ("binary version", header.binary_version, other.binary_version),
     ):
-        if found != expected:
-            raise SassTraceError(f"{what} {found}, but the first trace of the list has {expected}")
+        if version != expected:
+            raise SassTraceError(f"{what} {version}, but the first trace of the list has {expected}")

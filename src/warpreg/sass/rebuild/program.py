@@ -23,7 +23,7 @@ TYPES = {1: B32, 2: B64, 4: B128}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StaticInstruction:
     """A static instruction: its first line, and the location."""
 
     line: TraceLine
@@ -57,7 +57,7 @@ def record_unit(instruction: Instruction) -> int:
 
 def build_kernel(
     headers: Sequence[Header],
-    seen: Sequence[Seen],
+    seen: Sequence[StaticInstruction],
     program: Program,
     blocks: Sequence[Sequence[int]],
     edges: Sequence[tuple[int, int]],
@@ -96,7 +96,7 @@ def build_kernel(
 
 
 def _successors(
-    seen: Sequence[Seen], blocks: Sequence[Sequence[int]], edges: Sequence[tuple[int, int]]
+    seen: Sequence[StaticInstruction], blocks: Sequence[Sequence[int]], edges: Sequence[tuple[int, int]]
 ) -> list[tuple[int, ...]]:
     """The successors of each block, the next block in memory last."""
     found: list[set[int]] = [set() for _ in blocks]
@@ -128,7 +128,7 @@ def _guards(program: Program, members: Sequence[int]) -> dict[int, Guard | None]
 
 
 def _instruction(
-    seen: Seen, guard: Guard | None, header: Header, most_registers: int, join: Join | None
+    seen: StaticInstruction, guard: Guard | None, header: Header, most_registers: int, join: Join | None
 ) -> Instruction:
     line = seen.line
     results, sources = written(line, header.binary_version)
@@ -151,7 +151,7 @@ def _instruction(
     return Instruction(line.opcode, line.modifiers, given, guard, seen.location, source, added.control, reuse)
 
 
-def _annotation(seen: Seen, header: Header, join: Join | None) -> Annotation:
+def _annotation(seen: StaticInstruction, header: Header, join: Join | None) -> Annotation:
     if join is None:
         return Annotation(None)
     try:

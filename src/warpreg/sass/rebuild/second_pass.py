@@ -24,7 +24,7 @@ EDGES_A_BLOCK = 8
 """Initial slots per block in the set of edges; the set grows if they do not suffice."""
 
 
-class Rebuilding:
+class KernelRebuilder:
     """Reconstruction of a kernel after all its launches were read: request the path of each, then the kernel."""
 
     def __init__(self, catalogue: Catalogue) -> None:

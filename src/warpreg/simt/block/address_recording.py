@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warpreg.simt.block.records import FRESH_STRIDE, SiteField, Slot, set_slot, slot
+from warpreg.simt.block.native_records import FRESH_STRIDE, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I16, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_BITS, PAYLOAD_SHIFT, Kind

@@ -14,9 +14,9 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.source_modifiers import SIGN, modified
 from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Part, Register, Special
 from warpreg.ir.types import U32, Type
-from warpreg.simt.block.records import Slot, slot
+from warpreg.simt.block.native_records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.lanes import instructions, nans
+from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
 
@@ -295,13 +295,13 @@ class BlockValues:
         if isinstance(operand, Modified):
             inner = U32 if operand.part == SIGN else type_
             value = self.operand(operand.operand, inner, cells, instruction).llvm
-            lanes = instructions.algebra(self.code.builder, self.code.module)
+            lanes = lane_instructions.algebra(self.code.builder, self.code.module)
             row, form = opcodes.resolve(instruction)
             if nans.is_number(operand):
                 value = nans.without_canonical(form, value, type_)
             return Value(self.code, modified(lanes, operand, type_, value, row.keeps_signs))
         if isinstance(operand, Immediate):
-            return Value(self.code, instructions.immediate(operand, type_))
+            return Value(self.code, lane_instructions.immediate(operand, type_))
         if isinstance(operand, ConstantBank):
             return self.bank(operand, type_, instruction).splat()
         if isinstance(operand, Special):

@@ -121,15 +121,15 @@ def _contents(kernel: Kernel, first: int) -> dict[int, Cell]:
     numbers = accesses(kernel).cells
     written = {numbers.of(r): r.type for i in kernel.instructions() for r in i.defined if not r.is_predicate}
     company = Counter(number for words in written for number in words)
-    found: dict[int, Cell] = {}
+    cells: dict[int, Cell] = {}
     for words, type_ in written.items():
         is_whole = all(company[number] == 1 for number in words)
         for part in [words] if is_whole else [(number,) for number in words]:
-            if part[0] not in found:
+            if part[0] not in cells:
                 bits = 32 * type_.words // len(words) * len(part)
-                found |= dict.fromkeys(part, Cell(first, bits))
+                cells |= dict.fromkeys(part, Cell(first, bits))
                 first += bits // 8 * WARP
-    return found
+    return cells
 
 
 @dataclass

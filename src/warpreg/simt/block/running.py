@@ -17,7 +17,7 @@ CONVENTION = "preserve_nonecc"
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningWarp:
     """The arguments: the launch record, the warp's registers, the lanes that run and the write position of the path;
     warp-instructions executed before the next block; the block at which lanes reconverge (low half) and the lanes that
     have not exited (high half); the top of the warp's stack.
@@ -37,15 +37,15 @@ class Running:
     block: Value
 
     @staticmethod
-    def of(code: Code) -> Running:
+    def of(code: Code) -> RunningWarp:
         """The arguments of a function."""
-        return Running(*code.arguments)
+        return RunningWarp(*code.arguments)
 
     @property
     def arguments(self) -> list[Value]:
         return [getattr(self, field.name) for field in fields(self)]
 
-    def entering(self, block: int) -> Running:
+    def entering(self, block: int) -> RunningWarp:
         """The state with which the lanes that run enter a block."""
         return replace(self, lanes=self.mask, block=self.mask.code.const(I32, block))
 

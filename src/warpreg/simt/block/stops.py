@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.block.records import Fault, Slot, set_slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, Code, Value
 
 

@@ -66,13 +66,13 @@ class Taints:
     @cached_property
     def holders(self) -> Mapping[int, tuple[int, ...]]:
         """Places that hold each register at some time."""
-        found: dict[int, dict[int, None]] = {}
+        places_of: dict[int, dict[int, None]] = {}
         for event in self.events.values():
             pairs = [*event.fills, *((place, write.register) for write in event.writes for place in write.places)]
             for place, register in pairs:
                 if place != FILE:
-                    found.setdefault(register, {})[place] = None
-        return {register: tuple(places) for register, places in found.items()}
+                    places_of.setdefault(register, {})[place] = None
+        return {register: tuple(places) for register, places in places_of.items()}
 
     def described(self, number: int) -> str:
         """The read of an error record, packed by `packed_read`."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import Slot, set_slot, slot
+from warpreg.simt.block.native_records import Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, Value, constant, lanes_of

@@ -23,9 +23,9 @@ from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
+from warpreg.simt.block.native_records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
@@ -33,12 +33,12 @@ from warpreg.simt.kernel import machine_instructions, uniform_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.polling import polls, waits
-from warpreg.simt.lanes import instructions, nans
+from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.memory.instructions import MemoryAccess
+from warpreg.simt.memory.memory_instructions import MemoryAccess
 from warpreg.simt.tensor.async_copy import AsynchronousInstruction
-from warpreg.simt.tensor.instructions import MatrixInstruction
-from warpreg.simt.texture.instructions import TextureAccess
+from warpreg.simt.tensor.matrix_instructions import MatrixInstruction
+from warpreg.simt.texture.texture_instructions import TextureAccess
 
 RESUME = (I64, I64, I32)
 """The arguments of ``resume_N``: launch record, registers and lanes."""
@@ -119,7 +119,7 @@ class BlockCompiler:
             else:
                 faults = len(self.sites.sites) > sites
                 waiting = any(waits(instruction, self.is_cooperative) for instruction in block.instructions)
-                state = loop.state if loop else Running.of(body.code)
+                state = loop.state if loop else RunningWarp.of(body.code)
                 self.ends.go_on(body.code, state, block.index, body.taken, faults, waiting)
 
     def _loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
@@ -155,7 +155,7 @@ class BlockCompiler:
 
 
 class _Context:
-    """View of the current block for `instructions.emit`."""
+    """View of the current block for `lane_instructions.emit`."""
 
     def __init__(self, values: BlockValues, guard: Value | None) -> None:
         self._values, self._guard = values, guard
@@ -186,7 +186,7 @@ class Body:
         self.values = BlockValues(code, compiler.symbols, compiler.blind_cells)
         self.launch = self.values.launch
         self.taken = self.values.mask
-        self.state = Running.of(code) if code.arguments[3:] else None
+        self.state = RunningWarp.of(code) if code.arguments[3:] else None
         self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
         self.form: opcodes.Form
         """Its value for the current instruction."""
@@ -270,7 +270,8 @@ class Body:
             values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
         context = _Context(self.values, guard)
         return [
-            Value(self.code, result) for result in instructions.emit(context, instruction, [v.llvm for v in values])
+            Value(self.code, result)
+            for result in lane_instructions.emit(context, instruction, [v.llvm for v in values])
         ]
 
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.native_records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
 
@@ -70,7 +70,7 @@ class Ends:
         return end.kind == BlockKind.BRANCH and end.target == block != end.fall
 
     def go_on(
-        self, code: Code, state: Running, block: int, taken: Value, faults: bool = False, waits: bool = False
+        self, code: Code, state: RunningWarp, block: int, taken: Value, faults: bool = False, waits: bool = False
     ) -> None:
         """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds; ``faults``,
         ``waits``: whether it may end in a fault, or end the warp's turn."""
@@ -90,7 +90,7 @@ class Ends:
         else:
             self._step(code, state, STEPS[end.kind], block, taken)
 
-    def _exit(self, code: Code, state: Running, block: int, faults: bool) -> None:
+    def _exit(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
         """End the warp, if all lanes that have not exited do."""
         otherwise = code.builder.append_basic_block("otherwise")
         self.unless(
@@ -100,7 +100,7 @@ class Ends:
         code.builder.position_at_end(otherwise)
         self._step(code, state, Step.EXIT, block, state.mask)
 
-    def _wait(self, code: Code, state: Running, block: int, faults: bool) -> None:
+    def _wait(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
         """Wait at a barrier, or release the others, and go on with the next warp (`warp_barriers`)."""
         launch, end, otherwise = state.launch, self.ends[block], code.builder.append_basic_block("otherwise")
         alive, pending = (slot(code, launch, field) for field in (Slot.ALIVE_WARPS, Slot.PENDING))
@@ -126,15 +126,15 @@ class Ends:
         code.builder.position_at_end(otherwise)
         self._step(code, state, Step.BARRIER, block, state.mask)
 
-    def _faults(self, code: Code, state: Running, faults: bool) -> list[Value]:
+    def _faults(self, code: Code, state: RunningWarp, faults: bool) -> list[Value]:
         return [slot(code, state.launch, Slot.FAULT) != 0] if faults else []
 
-    def _step(self, code: Code, state: Running, step: Step, block: int, lanes: Value) -> None:
+    def _step(self, code: Code, state: RunningWarp, step: Step, block: int, lanes: Value) -> None:
         """Leave what follows to the driver."""
         given = replace(state, lanes=lanes, block=code.const(I32, block))
         code.jump_to(slot(code, state.launch, Slot.STEPS + step), given.arguments)
 
-    def _enter(self, code: Code, state: Running, block: int, faults: bool, waits: bool) -> None:
+    def _enter(self, code: Code, state: RunningWarp, block: int, faults: bool, waits: bool) -> None:
         """Enter the next block with the lanes that run."""
         if waits or block == NO_BLOCK or not self.ends[block].instructions:
             self._step(code, state, Step.ARRIVE, block, state.mask)
@@ -154,16 +154,16 @@ class Ends:
             code.builder.cbranch(condition.llvm, otherwise, following, likely=False)
             code.builder.position_at_end(following)
 
-    def obstacles(self, code: Code, state: Running, block: int, faults: bool) -> list[Value]:
+    def obstacles(self, code: Code, state: RunningWarp, block: int, faults: bool) -> list[Value]:
         """Reasons not to enter a block, although all lanes do."""
-        found = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
-        found += self._faults(code, state, faults)
+        conditions = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
+        conditions += self._faults(code, state, faults)
         if block in self.meetings:
-            found.append(state.region.trunc(I32) == block)
-        found += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
-        return found
+            conditions.append(state.region.trunc(I32) == block)
+        conditions += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
+        return conditions
 
-    def visited(self, code: Code, state: Running, block: int) -> Running:
+    def visited(self, code: Code, state: RunningWarp, block: int) -> RunningWarp:
         """Record and count a visit with the same lanes; returns the state after it."""
         if self.keeps_clock:
             set_slot(state.launch, Slot.EXECUTED, state.executed)
@@ -176,7 +176,7 @@ class Ends:
         return replace(state, path=path, executed=state.executed + self.ends[block].instructions)
 
 
-def save(code: Code, state: Running, block: Value, records_path: bool) -> None:
+def save(code: Code, state: RunningWarp, block: Value, records_path: bool) -> None:
     """Write the state of a warp that goes on at ``block`` with the lanes that run to its record."""
     record = slot(code, state.launch, Slot.RECORD)
     for field, value in (

@@ -14,7 +14,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import Flow
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.kernel.block_ends import Ends
 from warpreg.simt.lanes import nans
 from warpreg.simt.llvm.emitter import I32, MASK, Code, Value
@@ -46,7 +46,7 @@ class BlockLoop:
         self.head = code.builder.append_basic_block("repeat")
         code.builder.branch(self.head)
         code.builder.position_at_end(self.head)
-        given = Running.of(code)
+        given = RunningWarp.of(code)
         self._phis: dict[Cell, Any] = {}
         self._path, self._executed = (_phi(code, value, before) for value in (given.path, given.executed))
         self.state = replace(given, path=Value(code, self._path), executed=Value(code, self._executed))

@@ -9,7 +9,7 @@ from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Special
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
-from warpreg.simt.block.records import NO_BLOCK, BlockKind
+from warpreg.simt.block.native_records import NO_BLOCK, BlockKind
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.kernel.block_compiler import BlockCompiler

@@ -8,8 +8,8 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.opcodes import Flow
 from warpreg.ir.operands import Immediate, Label, Sink
-from warpreg.simt.block.records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.native_records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.kernel.block_ends import End, Ends
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
 
@@ -90,7 +90,7 @@ class GroupEnds(Ends):
         return frozenset()
 
     def go_on(
-        self, code: Code, state: Running, block: int, taken: Value, faults: bool = False, waits: bool = False
+        self, code: Code, state: RunningWarp, block: int, taken: Value, faults: bool = False, waits: bool = False
     ) -> None:
         """End the function of a block; ``taken``: the lanes for which the guard of its terminator holds, or those that
         have to wait in WARPSYNC."""
@@ -119,12 +119,12 @@ class GroupEnds(Ends):
         else:
             super().go_on(code, state, block, taken, faults, waits)
 
-    def _wait(self, code: Code, state: Running, block: int, faults: bool) -> None:
+    def _wait(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
         """Wait at a barrier of the thread block, after the lanes of the warp have gathered."""
         with code.if_((state.region >> 32).trunc(I32) != state.mask, likely=False):
             self._step(code, state, Step.BARRIER, block, state.mask)
         super()._wait(code, state, block, faults)
 
 
-def _record(code: Code, state: Running) -> Value:
+def _record(code: Code, state: RunningWarp) -> Value:
     return slot(code, state.launch, Slot.RECORD)

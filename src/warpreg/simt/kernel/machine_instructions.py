@@ -1,5 +1,5 @@
 """Instructions of machine code that a block carries out itself: control flow, memory, and what a warp keeps apart from
-its registers.  All others compute (`warpreg.simt.lanes.instructions`).
+its registers.  All others compute (`warpreg.simt.lanes.lane_instructions`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warpreg.ir.memory_access import bank_type, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.sass.isa.opcodes import is_sass
-from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
+from warpreg.simt.block.native_records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.kernel import uniform_instructions
 from warpreg.simt.kernel.group_ends import convergence_barrier
@@ -23,9 +23,9 @@ from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, apart, lanes_of
 from warpreg.simt.memory.bulk_copy import Transfer
 from warpreg.simt.memory.constant_words import BankAccess, words_of_pair
-from warpreg.simt.memory.instructions import MemoryAccess
 from warpreg.simt.memory.machine_access import MachineAccess, Rows, addresses
-from warpreg.simt.tensor.instructions import MachineMatrices
+from warpreg.simt.memory.memory_instructions import MemoryAccess
+from warpreg.simt.tensor.matrix_instructions import MachineMatrices
 from warpreg.simt.texture.machine_fetch import MachineTexture
 from warpreg.simt.texture.machine_surface import MachineSurface
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
+from warpreg.simt.block.native_records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, BlockField, SiteField, Slot, Step
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 

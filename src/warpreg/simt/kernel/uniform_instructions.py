@@ -15,7 +15,7 @@ from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand,
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block.block_values import UNIFORM_SPECIALS
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.lanes.constants import LaneConstant
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import Value
@@ -48,13 +48,13 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
     """Compute an instruction for which `is_uniform` holds."""
     row, form = opcodes.resolve(instruction)
     assert row.meaning is not None
-    lanes = instructions.algebra(body.code.builder, body.code.module, 1)
+    lanes = lane_instructions.algebra(body.code.builder, body.code.module, 1)
     rows = iter(body.compiler.cells_of_sources(instruction, pc))
     sources = []
     for operand, type_ in zip(opcodes.flattened(instruction.sources), form.signature.sources, strict=True):
         cells = tuple(cell for _ in registers_of(operand) for cell in next(rows))
         value = _source(body, operand, type_, cells, instruction)
-        sources.append(instructions.fit(lanes, value, type_, type_.bits))
+        sources.append(lane_instructions.fit(lanes, value, type_, type_.bits))
     found = row.meaning(lanes, form, *sources)
     results = list(found) if isinstance(found, tuple) else [found]
     cells_of_results = iter(body.compiler.cells_in(body.compiler.storage.written[pc], instruction.results))
@@ -64,7 +64,7 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         if isinstance(slot_, Sink):
             continue
         target = next(cells_of_results)
-        write(body, target, _scalar(body, instructions.fit(lanes, result, type_, bits_of(target))), guard)
+        write(body, target, _scalar(body, lane_instructions.fit(lanes, result, type_, bits_of(target))), guard)
 
 
 def bits_of(cells: tuple[Cell, ...]) -> int:
@@ -76,12 +76,12 @@ def _source(body: Body, operand: Operand, type_: Type, cells: tuple[Cell, ...], 
     """A source operand for one lane."""
     values = body.values
     if isinstance(operand, Immediate):
-        return LaneConstant(type_.bits, (instructions.immediate_bits(operand, type_),))
+        return LaneConstant(type_.bits, (lane_instructions.immediate_bits(operand, type_),))
     if isinstance(operand, ConstantBank):
         return _lane(values.bank(operand, type_, instruction))
     if isinstance(operand, Special):
         return _lane(values.resized_scalar(values.field(UNIFORM_SPECIALS[operand.name]), type_.bits))
-    lanes = instructions.algebra(body.code.builder, body.code.module, 1)
+    lanes = lane_instructions.algebra(body.code.builder, body.code.module, 1)
     if isinstance(operand, Modified):
         inner = U32 if operand.part == SIGN else type_
         value = _source(body, operand.operand, inner, cells, instruction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.simt.block.records import RESULT_BYTES, RESULT_ENTRIES, BlockField, Slot, Warp, set_slot, slot
+from warpreg.simt.block.native_records import RESULT_BYTES, RESULT_ENTRIES, BlockField, Slot, Warp, set_slot, slot
 from warpreg.simt.kernel.warp_state import WarpState, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import NO_BLOCK, WARP_BYTES, Slot, Stop, Warp, set_slot, slot
+from warpreg.simt.block.native_records import NO_BLOCK, WARP_BYTES, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_groups, warp_steps
 from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
 from warpreg.simt.llvm import text as ir

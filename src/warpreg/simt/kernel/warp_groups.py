@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import (
+from warpreg.simt.block.native_records import (
     NO_BLOCK,
     STACK_ENTRY_BYTES,
     WARP_SYNC,

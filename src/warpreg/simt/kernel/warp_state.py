@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import (
+from warpreg.simt.block.native_records import (
     BLOCK_BYTES,
     NO_BLOCK,
     STACK_ENTRY_BYTES,
@@ -19,7 +19,7 @@ from warpreg.simt.block.records import (
     set_slot,
     slot,
 )
-from warpreg.simt.block.running import Running
+from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
 
@@ -62,11 +62,11 @@ def _leave_name(stop: Stop) -> str:
     return f"leave_{stop.name.lower()}"
 
 
-def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -> Running:
+def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -> RunningWarp:
     """The state of the warp whose turn begins, before it enters a block; ``mask`` is that of its last visit."""
     record = warp_record(code, launch, warp)
     set_slot(launch, Slot.RECORD, record)
-    return Running(
+    return RunningWarp(
         launch=launch,
         registers=(record + Warp.REGISTERS).load(I64),
         mask=(record + Warp.LAST_MASK).load(I32),
@@ -99,16 +99,16 @@ def begin_turn(launch: Value, warp: Value, executed: Value) -> None:
 
 
 def region(reconvergence: Value, alive: Value) -> Value:
-    """The field of `Running`."""
+    """The field of `RunningWarp`."""
     return reconvergence.zext(I64) | (alive.zext(I64) << 32)
 
 
 class WarpState:
     """Control state of the running warp in a step."""
 
-    def __init__(self, code: Code, options: Options, given: Running | None = None) -> None:
+    def __init__(self, code: Code, options: Options, given: RunningWarp | None = None) -> None:
         self.code, self.options = code, options
-        self.running = given = given or Running.of(code)
+        self.running = given = given or RunningWarp.of(code)
         self.launch = given.launch
         self.record, self.warp = slot(code, given.launch, Slot.RECORD), slot(code, given.launch, Slot.WARP)
         self.ready = code.var(slot(code, given.launch, Slot.READY))
@@ -130,7 +130,7 @@ class WarpState:
         """Return from the driver (`define_leave`)."""
         self.code.jump(running.declared(self.code.module, _leave_name(stop)), self.handed_on().arguments)
 
-    def handed_on(self) -> Running:
+    def handed_on(self) -> RunningWarp:
         """The state for a step that enters the block or leaves; ``mask`` is that of the last visit."""
         region_ = region(self.reconvergence.get(), self.alive.get())
         return replace(self.running, region=region_, top=self.top.get(), lanes=self.mask.get(), block=self.block.get())
@@ -213,7 +213,7 @@ class WarpState:
         )
         code.jump_to((row + BlockField.FUNCTION).load(I64), after.arguments)
 
-    def visited(self, block: Value, mask: Value, instructions: Value) -> Running:
+    def visited(self, block: Value, mask: Value, instructions: Value) -> RunningWarp:
         """Record and count a visit of a block with that many instructions (i64); returns the state after it."""
         path = self._recorded(block, mask) if self.options.record_path else self.running.path
         visit = slot(self.code, self.launch, Slot.VISITS) + block.zext(I64) * 8

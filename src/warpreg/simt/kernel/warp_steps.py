@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from warpreg.simt.block import running
-from warpreg.simt.block.records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
+from warpreg.simt.block.native_records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
 from warpreg.simt.kernel.warp_barriers import arrive, define_release
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, begin_turn, define_leave, load, named
 from warpreg.simt.llvm import text as ir

@@ -22,7 +22,7 @@ from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
-from warpreg.simt.launch.linked import Linked
+from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.variables import Variables
 from warpreg.simt.memory.arena import Buffer, GlobalMemory
 from warpreg.simt.memory.heap import HEAP_BYTES, Heap
@@ -75,7 +75,7 @@ class Device:
         self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
-        self._linked: dict[str, Linked] = {}
+        self._linked: dict[str, LinkedKernel] = {}
         self._grid_workspace: Buffer | None = None
         self._parameter_copies: dict[str, Buffer] = {}
         self.variables = Variables(self.module, self.memory, self.textures)
@@ -226,7 +226,7 @@ class Device:
         self.launches.append(done)
         return done
 
-    def _link(self, kernel: str) -> Linked:
+    def _link(self, kernel: str) -> LinkedKernel:
         """The kernel of this name in PTX or in the C++ source, on this device, from now on.  Raises LaunchError."""
         native = self.native(self.module.kernel_name(kernel))
         variables = self.variables.buffers
@@ -244,7 +244,7 @@ class Device:
         undefined = next((name for name in native.image.symbols if name not in symbols), None)
         if undefined is not None:
             raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
-        self._linked[kernel] = Linked.of(native, symbols, constants, copy)
+        self._linked[kernel] = LinkedKernel.of(native, symbols, constants, copy)
         return self._linked[kernel]
 
     def _tell_unfilled(self, native: NativeKernel) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, WARP_SYNC, Fault, Slot, Warp
+from warpreg.simt.block.native_records import BLOCK_BYTES, SITE_BYTES, STACK_ENTRIES, WARP_SYNC, Fault, Slot, Warp
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.launch.faults import (
     DeadlockError,
@@ -81,7 +81,7 @@ class Report:
         if fault is Fault.BRANCH_INDEX:
             return ExecutionError(f"{where}: index {address} is beyond the table of targets")
         if fault is Fault.MISALIGNED:
-            from warpreg.simt.memory.instructions import alignment  # not imported without a fault
+            from warpreg.simt.memory.memory_instructions import alignment  # not imported without a fault
 
             size = alignment(instruction)
             return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg.ir.address_space import HIGH_SHARED_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
-from warpreg.simt.block.records import BLOCK_BYTES, BlockField, SiteField, Slot
+from warpreg.simt.block.native_records import BLOCK_BYTES, BlockField, SiteField, Slot
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import AssertionFault, ExecutionError, MemoryFault, place

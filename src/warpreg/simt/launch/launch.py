@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import MAX_WARPS, Slot, Stop
+from warpreg.simt.block.native_records import MAX_WARPS, Slot, Stop
 from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.constant_bank import write_launch_words
@@ -23,7 +23,7 @@ from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.host_services import Services
 from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
-from warpreg.simt.launch.linked import Linked
+from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.recorder import Recorder
 from warpreg.simt.memory.heap import Heap
 from warpreg.simt.texture.objects import TextureTable
@@ -92,7 +92,7 @@ class LaunchRun:
 
     def __init__(
         self,
-        linked: Linked,
+        linked: LinkedKernel,
         heap: Heap,
         textures: TextureTable,
         grid: Dimensions,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import WARP_BYTES, Slot, Warp
+from warpreg.simt.block.native_records import WARP_BYTES, Slot, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.simt.memory.constant_words import literal_offset
@@ -79,13 +79,13 @@ class LaunchMemory:
     def take(native: NativeKernel, shape: Shape) -> LaunchMemory:
         """Memory as after its construction: that of an earlier launch, or new."""
         try:
-            found = native.free_memory.pop()
+            memory = native.free_memory.pop()
         except IndexError:
             return LaunchMemory(native, shape)
-        if found.shape != shape:
+        if memory.shape != shape:
             return LaunchMemory(native, shape)
-        found._clear()
-        return found
+        memory._clear()
+        return memory
 
     def give_back(self) -> None:
         """Leave the memory to the next launch."""

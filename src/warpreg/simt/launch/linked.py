@@ -13,7 +13,7 @@ from warpreg.simt.memory.arena import Buffer
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedKernel:
     """What all launches of a kernel on a device have in common.
 
     ``symbols`` are the device addresses of the variables that it names, ``constants`` the (first, end) of buffers that
@@ -30,8 +30,8 @@ class Linked:
     copy: Buffer | None
 
     @staticmethod
-    def of(native: NativeKernel, symbols: dict[str, int], constants: list[Buffer], copy: Buffer | None) -> Linked:
+    def of(native: NativeKernel, symbols: dict[str, int], constants: list[Buffer], copy: Buffer | None) -> LinkedKernel:
         """``symbols`` are the device addresses of all variables."""
         named = np.array([symbols[name] for name in native.image.symbols] or [0], np.uint64)
         rows = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
-        return Linked(native, Packer(native.kernel), named, rows, named.ctypes.data, rows.ctypes.data, copy)
+        return LinkedKernel(native, Packer(native.kernel), named, rows, named.ctypes.data, rows.ctypes.data, copy)

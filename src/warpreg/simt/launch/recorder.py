@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.native_records import Slot
 from warpreg.simt.block.widths import SPARE_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record
 from warpreg.simt.launch.faults import ExecutionError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.simt.block.records import FRESH_BASE, FRESH_MASK, FRESH_STRIDE, SiteField, Slot, Stop
+from warpreg.simt.block.native_records import FRESH_BASE, FRESH_MASK, FRESH_STRIDE, SiteField, Slot, Stop
 from warpreg.simt.launch.faults import LaunchError
 
 if TYPE_CHECKING:

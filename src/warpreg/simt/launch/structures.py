@@ -71,18 +71,18 @@ class Structure:
 
     def layout(self, address_bytes: int = 8) -> Layout:
         """Where C puts the fields.  Raises LaunchError for a field of a type that a kernel cannot take."""
-        placed: list[Placed] = []
+        placed: list[PlacedField] = []
         size, alignment = 0, self.align
         for field in self.fields:
             inner = field.layout(address_bytes) if isinstance(field, Structure) else _alone(field, address_bytes)
             first = -(-size // inner.alignment) * inner.alignment
-            placed += [Placed(one.kind, first + one.offset, one.size, one.value) for one in inner.placed]
+            placed += [PlacedField(one.kind, first + one.offset, one.size, one.value) for one in inner.placed]
             size, alignment = first + inner.size, max(alignment, inner.alignment)
         return Layout(tuple(placed), -(-size // alignment) * alignment, alignment)
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedField:
     """A value of ``size`` bytes at a byte offset; ``kind`` is its type in words."""
 
     kind: str
@@ -95,7 +95,7 @@ class Placed:
 class Layout:
     """The fields of a structure, in order, and its size and alignment in bytes."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedField, ...]
     size: int
     alignment: int
 
@@ -123,7 +123,7 @@ class Layout:
         return ", ".join(words) or "no fields"
 
 
-def _follows(one: Placed, first: Placed, count: int) -> bool:
+def _follows(one: PlacedField, first: PlacedField, count: int) -> bool:
     return one.kind == first.kind and one.offset == first.offset + count * first.size
 
 
@@ -136,7 +136,7 @@ def record_layout(dtype: np.dtype[Any]) -> str:
 def _alone(value: Any, address_bytes: int) -> Layout:
     """The layout of a structure of one field."""
     kind, size, alignment = _described(value, address_bytes)
-    return Layout((Placed(kind, 0, size, value),), -(-size // alignment) * alignment, alignment)
+    return Layout((PlacedField(kind, 0, size, value),), -(-size // alignment) * alignment, alignment)
 
 
 def _described(value: Any, address_bytes: int) -> tuple[str, int, int]:

@@ -102,15 +102,15 @@ class Variables:
         return [source_name(v.name) for v in unset if v.unique_name in wanted]
 
     def _found(self, name: str) -> str:
-        found = next(iter(self._matches(name)), [])
-        if len(found) > 1:
-            sources = {source_name(self._declared[one].name) for one in found}
-            told = ", ".join(sorted(sources) if len(sources) == len(found) else found)
-            raise LaunchError(f"variable '{name}': expected the name of one variable, found {len(found)}: {told}")
-        if not found:
+        matches = next(iter(self._matches(name)), [])
+        if len(matches) > 1:
+            sources = {source_name(self._declared[one].name) for one in matches}
+            told = ", ".join(sorted(sources) if len(sources) == len(matches) else matches)
+            raise LaunchError(f"variable '{name}': expected the name of one variable, found {len(matches)}: {told}")
+        if not matches:
             raise self._unknown(name)
-        self._filled.add(found[0])
-        return found[0]
+        self._filled.add(matches[0])
+        return matches[0]
 
     def _matches(self, name: str) -> Iterator[list[str]]:
         """The unique names of variables of that name, the closest kind of match first."""
@@ -210,9 +210,9 @@ def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
     """
     size = variable.type.bytes
     if isinstance(item, Immediate):
-        from warpreg.simt.lanes import instructions
+        from warpreg.simt.lanes import lane_instructions
 
-        return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
+        return lane_instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
     mask = item.mask if isinstance(item, Masked) else 0
     named = item.symbol if isinstance(item, Masked) else item
     symbol = named.symbol if isinstance(named, Generic) else named

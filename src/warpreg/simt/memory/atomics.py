@@ -7,7 +7,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import mbarrier
 from warpreg.ir.operands import Address, Immediate, Operand, Register
 from warpreg.ir.types import TYPES
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import Code, Value
 
@@ -18,7 +18,7 @@ def combine(code: Code, action: str, before: Value, given: Value, other: Value, 
     single = ir.VectorType(before.type, 1)
     if action == "mbarrier.update":
         values = [v.bitcast(single).llvm for v in (before, given, other)]
-        result = mbarrier.updated(instructions.algebra(code.builder, code.module, 1), *values)
+        result = mbarrier.updated(lane_instructions.algebra(code.builder, code.module, 1), *values)
         return Value(code, result).bitcast(before.type)
     operation, type_ = action.split(".")
     register = Register("value", TYPES[type_])
@@ -28,5 +28,5 @@ def combine(code: Code, action: str, before: Value, given: Value, other: Value, 
     update = opcodes.lookup(instruction).update
     assert update is not None
     values = [v.bitcast(single).llvm for v in ((before, given, other) if operation == "cas" else (before, given))]
-    result = update(instructions.algebra(code.builder, code.module, 1), opcodes.form(instruction), *values)
+    result = update(lane_instructions.algebra(code.builder, code.module, 1), opcodes.form(instruction), *values)
     return Value(code, result).bitcast(before.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.block.records import SiteField, Slot, slot
+from warpreg.simt.block.native_records import SiteField, Slot, slot
 from warpreg.simt.llvm.emitter import I1, I64, Code, Value
 
 
@@ -23,12 +23,12 @@ def find_buffer(
                 low.set(middle + 1)
             with before:
                 high.set(middle)
-    found = code.var(code.const(I1, 0))
+    is_inside = code.var(code.const(I1, 0))
     with code.if_(low.get() != 0):
         row = table + (low.get() - 1) * 16
         first, end = row.load(I64), (row + 8).load(I64)
         with code.if_((address < end) & (end - address >= reach)):
             (site + SiteField.FIRST).store(first)
             (site + SiteField.SPAN).store(end - first - (size - 1))
-            found.set(code.const(I1, 1))
-    return found.get()
+            is_inside.set(code.const(I1, 1))
+    return is_inside.get()

@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg.ir.types import TYPES
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.records import Fault, SiteField, Slot, slot
+from warpreg.simt.block.native_records import Fault, SiteField, Slot, slot
 from warpreg.simt.block.stops import stop_if
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I32, I64, Code, Value, lanes_of
@@ -98,12 +98,12 @@ class _Run:
             return address + slot(code, self.launch, Slot.SHARED), inside | nothing
         first, span = ((self.site + field).load(I64) for field in (SiteField.FIRST, SiteField.SPAN))
         offset = address - first
-        found = code.var(((offset < span) & (count <= span - offset)) | nothing)
-        with code.if_(~found.get()):
-            found.set(find_buffer(code, self.launch, self.site, address, 1))
+        is_sound = code.var(((offset < span) & (count <= span - offset)) | nothing)
+        with code.if_(~is_sound.get()):
+            is_sound.set(find_buffer(code, self.launch, self.site, address, 1))
             start, size = ((self.site + field).load(I64) for field in (SiteField.FIRST, SiteField.SPAN))
-            found.set(found.get() & (count <= size - (address - start)))
-        return address + slot(code, self.launch, Slot.GLOBAL_BIAS), found.get()
+            is_sound.set(is_sound.get() & (count <= size - (address - start)))
+        return address + slot(code, self.launch, Slot.GLOBAL_BIAS), is_sound.get()
 
     def _check(self, address: Value, inside: Value, count: Value) -> None:
         code, bit = self.code, self.code.const(I32, 1) << self.lane

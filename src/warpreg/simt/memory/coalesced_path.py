@@ -16,7 +16,7 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
@@ -155,35 +155,40 @@ class _Place:
 
 
 def load(
-    values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value, otherwise: Callable[[], Value]
+    values: BlockValues,
+    operation: Operation,
+    addresses: Shape,
+    offset: int,
+    site: Value,
+    otherwise: Callable[[], Value],
 ) -> Value:
-    """Load at ``found`` plus a byte offset; ``otherwise`` emits the call for all other cases.
+    """Load at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases.
 
     A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
     code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
-    place = _place(values, operation, found, offset, site)
+    place = _place(values, operation, addresses, offset, site)
 
     def usual() -> Value:
         place.record()
         row = place.host.load(vector, align=operation.size)
-        return found.row.select(row, row.lane(0).splat())
+        return addresses.row.select(row, row.lane(0).splat())
 
-    return code.choose(found.usual & place.sound, usual, otherwise)
+    return code.choose(addresses.usual & place.sound, usual, otherwise)
 
 
 def store(
     values: BlockValues,
     operation: Operation,
-    found: Shape,
+    addresses: Shape,
     offset: int,
     site: Value,
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
-    """Store at ``found`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
-    place = _place(values, operation, found, offset, site)
-    with values.code.if_else(found.usual & found.row & place.sound) as (usual, rest):
+    """Store at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
+    place = _place(values, operation, addresses, offset, site)
+    with values.code.if_else(addresses.usual & addresses.row & place.sound) as (usual, rest):
         with usual:
             place.record()
             place.host.store(value, align=operation.size)
@@ -191,22 +196,22 @@ def store(
             otherwise()
 
 
-def _place(values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value) -> _Place:
+def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Value) -> _Place:
     size, code = operation.size, values.code
-    at = found.base + offset % (1 << found.base.type.width) if offset else found.base
+    at = addresses.base + offset % (1 << addresses.base.type.width) if offset else addresses.base
     address = at.zext(I64)
     if operation.space == "shared":
-        sound = address + found.reach + size <= values.field(Slot.SHARED_BYTES)
+        sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
         host = values.field(Slot.SHARED) + address
     else:
         span = (site + SiteField.SPAN).load(I64)
         distance = at - (site + SiteField.FIRST).load(I64)
-        sound = (distance < span) & (distance + found.reach < span)
+        sound = (distance < span) & (distance + addresses.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
         prefetch(code, site, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
     if offset % size:
         sound = code.const(sound.type, 0)
     if not operation.record:
         return _Place(address, host, sound, lambda: None)
-    fits, append = address_recording.step(code, values.launch, site, address, found.stride)
+    fits, append = address_recording.step(code, values.launch, site, address, addresses.stride)
     return _Place(address, host, sound & fits, append)

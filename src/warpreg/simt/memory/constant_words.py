@@ -12,7 +12,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import ConstantBank
 from warpreg.ir.types import B32, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot
+from warpreg.simt.block.native_records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I8, I16, I32, I64, MASK, Value, lanes_of
 from warpreg.simt.memory.gather_scatter import gather
@@ -82,14 +82,14 @@ class BankAccess:
 
     def _place(self, offset: Value) -> Value:
         """The address of each lane's bytes of bank 3: in the last variable that begins at or before it."""
-        found = self.values.code.const(lanes_of(I64), 0)
+        address = self.values.code.const(lanes_of(I64), 0)
         banked = [p for p in self.kernel.placements if p.space == "const"]
         for placement in sorted(banked, key=lambda p: p.offset):
             number = self.values.symbols[placement.variable.unique_name]
             first = (self.values.field(Slot.SYMBOLS) + 8 * number).load(I64)
-            here = first.splat() + (offset - placement.offset).zext(found.type)
-            found = (offset >= placement.offset).select(here, found) if placement.offset else here
-        return found
+            here = first.splat() + (offset - placement.offset).zext(address.type)
+            address = (offset >= placement.offset).select(here, address) if placement.offset else here
+        return address
 
     def _parameter(self, offset: Value, type_: Type) -> Value:
         """Bytes of bank 0; an offset beyond the parameters gives the last word."""

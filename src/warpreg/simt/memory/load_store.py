@@ -20,7 +20,7 @@ from typing import Any
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
+from warpreg.simt.block.native_records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits

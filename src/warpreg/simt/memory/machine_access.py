@@ -15,12 +15,12 @@ from warpreg.ir.memory_access import MemoryForm
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import B64, U32, U64, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import Slot, slot
+from warpreg.simt.block.native_records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import Value, lanes_of
 from warpreg.simt.memory import coalesced_path
-from warpreg.simt.memory.instructions import MemoryAccess
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.memory_instructions import MemoryAccess
 from warpreg.simt.memory.vector_path import WORD, VectorLoad
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ class MachineAccess(MemoryAccess):
     def _inline_vector(self, base: Value, offset: int, site: Value, mask: Value) -> list[Value]:
         """The fast path of a vector load inline, other cases by memory operations."""
         form = self.machine_form
-        found = coalesced_path.shape(self.values, base, form.bytes, mask)
+        shape = coalesced_path.shape(self.values, base, form.bytes, mask)
         self.values.field(Slot.HELPERS)
-        load = VectorLoad(self.values, self.space, form.count, found, offset, site, self.sites.record)
+        load = VectorLoad(self.values, self.space, form.count, shape, offset, site, self.sites.record)
         return load.emit(lambda: self._called(self._moved(base, offset), site, mask, []))
 
     def _called(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
@@ -138,16 +138,16 @@ class MachineAccess(MemoryAccess):
         """The fast path inline, other cases by the memory operation."""
         type_, _ = self._elements(given)
         operation = self._operation(self.machine_form.action, type_.bytes, self.sites.record)
-        found = coalesced_path.shape(self.values, base, operation.size, mask)
+        shape = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 
         def otherwise() -> Value:
             return self.call(operation, site, mask, [self._moved(base, offset), *given])
 
         if given:
-            coalesced_path.store(self.values, operation, found, offset, site, given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, offset, site, given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, found, offset, site, otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, offset, site, otherwise)]
 
 
 def addresses(values: BlockValues, source: tuple[Operand, Rows], space: str, instruction: Instruction) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.block.records import SiteField
+from warpreg.simt.block.native_records import SiteField
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, I64, Code, Value
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
 from warpreg.simt.memory.coalesced_path import Shape
@@ -18,13 +18,13 @@ WORD = 4
 
 @dataclass(frozen=True)
 class VectorLoad:
-    """A load of ``count`` words per lane from ``space`` (global or shared) at ``found`` plus a byte ``offset``;
-    ``found`` is the shape of addresses of vectors of that size."""
+    """A load of ``count`` words per lane from ``space`` (global or shared) at ``addresses`` plus a byte ``offset``;
+    ``addresses`` is the shape of addresses of vectors of that size."""
 
     values: BlockValues
     space: str
     count: int
-    found: Shape
+    addresses: Shape
     offset: int
     site: Value
     record: bool
@@ -35,15 +35,15 @@ class VectorLoad:
         address, host, sound = self._place()
         append = None
         if self.record:
-            fits, append = address_recording.step(code, self.values.launch, self.site, address, self.found.stride)
+            fits, append = address_recording.step(code, self.values.launch, self.site, address, self.addresses.stride)
             sound = sound & fits
 
         def usual() -> list[Value]:
             if append:
                 append()
-            return code.choose_several(self.found.row, lambda: self._apart(host), lambda: self._equal(host))
+            return code.choose_several(self.addresses.row, lambda: self._apart(host), lambda: self._equal(host))
 
-        return code.choose_several(self.found.usual & sound, usual, otherwise)
+        return code.choose_several(self.addresses.usual & sound, usual, otherwise)
 
     def _equal(self, host: Value) -> list[Value]:
         """The words of one vector, which all lanes load."""
@@ -60,16 +60,16 @@ class VectorLoad:
 
     def _place(self) -> tuple[Value, Value, Value]:
         """The address of lane 0 (i64), the host address, and whether all lanes are in bounds and aligned."""
-        values, found, size = self.values, self.found, WORD * self.count
-        at = found.base + self.offset % (1 << found.base.type.width) if self.offset else found.base
+        values, addresses, size = self.values, self.addresses, WORD * self.count
+        at = addresses.base + self.offset % (1 << addresses.base.type.width) if self.offset else addresses.base
         address = at.zext(I64)
         if self.space == "shared":
-            sound = address + found.reach + size <= values.field(Slot.SHARED_BYTES)
+            sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
             host = values.field(Slot.SHARED) + address
         else:
             span = (self.site + SiteField.SPAN).load(I64)
             distance = at - (self.site + SiteField.FIRST).load(I64)
-            sound = (distance < span) & (distance + found.reach + (size - WORD) < span)
+            sound = (distance < span) & (distance + addresses.reach + (size - WORD) < span)
             host = at + values.field(Slot.GLOBAL_BIAS)
         if self.offset % size:
             sound = values.code.const(sound.type, 0)

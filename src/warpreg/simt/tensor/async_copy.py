@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes import mbarrier
-from warpreg.simt.block.records import Fault, Slot, set_slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
 from warpreg.simt.block.stops import stop_if
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value, lanes_of
 from warpreg.simt.memory.bulk_copy import Transfer
-from warpreg.simt.memory.instructions import ATOMICS, MemoryAccess, Source
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.memory_instructions import ATOMICS, MemoryAccess, Source
 
 PATIENCE = 1_000_000
 """Consecutive failed waits after which the launch counts as deadlocked."""
@@ -95,7 +95,7 @@ class AsynchronousInstruction(MemoryAccess):
         if action in ("test_wait", "try_wait"):
             return [self._wait(address, given[0], site, mask)]
         if action == "init":
-            algebra = instructions.algebra(self.code.builder, self.code.module)
+            algebra = lane_instructions.algebra(self.code.builder, self.code.module)
             content = Value(self.code, mbarrier.initial(algebra, given[0].llvm))
             self.call(self._operation("store", site), site, mask, [address, content])
             return []

@@ -6,7 +6,7 @@ from typing import Any
 
 from warpreg.ir.opcodes.arithmetic.floating import number
 from warpreg.ir.opcodes.arithmetic.sixteen_bit import BF16, F16, widened
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.lanes.float import VectorLanes
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import LANES, Code, Value
@@ -26,7 +26,7 @@ def decoded(code: Code, register: Value, kind: str, packed: int) -> list[Value]:
         return [register.bitcast(DOUBLES)]
     if kind in WORDS:
         return [register]
-    algebra = instructions.algebra(code.builder, code.module)
+    algebra = lane_instructions.algebra(code.builder, code.module)
     width = 32 // packed
     return [Value(code, _number(algebra, register.llvm, kind, index * width, width)) for index in range(packed)]
 

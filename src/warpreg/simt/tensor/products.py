@@ -15,7 +15,7 @@ from typing import Any
 from warpreg.ir.opcodes.arithmetic.floating import canonical
 from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, joined, narrowed_double
 from warpreg.ir.tensor import Fragment, MatrixProduct
-from warpreg.simt.lanes import instructions, outlined
+from warpreg.simt.lanes import lane_instructions, outlined
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.tensor.elements import decoded
@@ -195,18 +195,18 @@ class _Multiplication:
         double = builder.fadd(total.llvm, start.llvm)
         if self.product.d == "f16":
             bits = builder.bitcast(double, lanes_of(I64))
-            return Value(self.code, narrowed_double(instructions.algebra(builder, self.code.module), F16, bits))
+            return Value(self.code, narrowed_double(lane_instructions.algebra(builder, self.code.module), F16, bits))
         single = builder.fptrunc(double, lanes_of(SINGLE))
         return self._with_canonical_nan(Value(self.code, builder.bitcast(single, lanes_of(I32))))
 
     def _with_canonical_nan(self, bits: Value) -> Value:
-        return Value(self.code, canonical(instructions.algebra(self.code.builder, self.code.module), bits.llvm))
+        return Value(self.code, canonical(lane_instructions.algebra(self.code.builder, self.code.module), bits.llvm))
 
     def _packed(self, elements: list[Value]) -> Value:
         """A register of D from its elements."""
         if len(elements) == 1:
             return elements[0]
-        algebra = instructions.algebra(self.code.builder, self.code.module)
+        algebra = lane_instructions.algebra(self.code.builder, self.code.module)
         return Value(self.code, joined(algebra, elements[0].llvm, elements[1].llvm))
 
     def _concatenated(self, vectors: list[Value]) -> Value:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm.emitter import Code, Value
-from warpreg.simt.texture.records import Descriptor
+from warpreg.simt.texture.descriptors import Descriptor
 from warpreg.simt.texture.state import BORDER, MIRROR, WRAP, Field
 
 Where = tuple[Descriptor, Descriptor, int]

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.opcodes.texture import COORDINATES, CUBES, LAYERED
-from warpreg.simt.block.records import Slot, slot
+from warpreg.simt.block.native_records import Slot, slot
 from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, MASK, Code, Value
 from warpreg.simt.texture import means, texels
 from warpreg.simt.texture.axes import Axis, faces
-from warpreg.simt.texture.records import Descriptor, find
+from warpreg.simt.texture.descriptors import Descriptor, find
 from warpreg.simt.texture.scattered_handles import each_handle
 from warpreg.simt.texture.state import Field, Resource
 from warpreg.simt.texture.texel_addresses import leave_addresses

@@ -9,13 +9,13 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Register
 from warpreg.ir.types import TYPES
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.lanes import instructions
+from warpreg.simt.lanes import lane_instructions
 from warpreg.simt.llvm.emitter import Value
 
 
 @dataclass
 class _Straight:
-    """A context of `instructions.emit` without guard and carry."""
+    """A context of `lane_instructions.emit` without guard and carry."""
 
     builder: Any
     module: Any
@@ -42,5 +42,5 @@ def _converted(values: BlockValues, instruction: Instruction, to: str, rows: lis
     operands = (Register("half", kind), *(Register(f"single{i}", single) for i in range(len(rows))))
     convert = Instruction("cvt", ("rn", to, "f32"), operands, location=instruction.location)
     context = _Straight(values.code.builder, values.code.module)
-    (result,) = instructions.emit(context, convert, [row.llvm for row in rows])
+    (result,) = lane_instructions.emit(context, convert, [row.llvm for row in rows])
     return Value(values.code, result)

@@ -7,17 +7,17 @@ from typing import Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes.texture import CUBES
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.native_records import Slot
 from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I32, I64, Code, Value
 from warpreg.simt.texture import levels
+from warpreg.simt.texture.descriptors import find
 from warpreg.simt.texture.fetch import ROW_BYTES, TextureFetch, define
-from warpreg.simt.texture.instructions import SCRATCH_BYTES, TextureAccess
 from warpreg.simt.texture.queries import TextureQuery
-from warpreg.simt.texture.records import find
 from warpreg.simt.texture.state import GEOMETRIES, Field, Resource
+from warpreg.simt.texture.texture_instructions import SCRATCH_BYTES, TextureAccess
 
 SHAPES = {
     "1D": "1d",
@@ -96,14 +96,14 @@ class MachineTexture(TextureAccess):
         query = TextureQuery((Field.WIDTH, Field.HEIGHT, Field.DEPTH)[channel], Resource.TEXTURE, also=Resource.SURFACE)
         for field in (Slot.HELPERS, Slot.SITES):
             self.values.field(field)
-        found = self.code.var(self.code.const(WORDS, 0))
+        words = self.code.var(self.code.const(WORDS, 0))
         with self.code.if_else(self._is_first([level], whole=True)) as (first, others):
             with first:
-                found.set(self._call(query, mask, [handle.splat()], self._site()))
+                words.set(self._call(query, mask, [handle.splat()], self._site()))
             with others:
                 chosen = self._level(handle, [level], mask, True, "2d")
-                found.set(self._call(query, mask, [chosen], self._site()))
-        return found.get()
+                words.set(self._call(query, mask, [chosen], self._site()))
+        return words.get()
 
     def _fetch_from(
         self, fetch: TextureFetch, mask: Value, out: Value, handle: Value, coordinates: list[Value]

@@ -13,8 +13,8 @@ from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm.emitter import I64, LANES, Value, lanes_of
 from warpreg.simt.texture.fetch import ROW_BYTES
 from warpreg.simt.texture.half_results import as_half
-from warpreg.simt.texture.instructions import SCRATCH_BYTES, TextureAccess
 from warpreg.simt.texture.surfaces import SurfaceOperation
+from warpreg.simt.texture.texture_instructions import SCRATCH_BYTES, TextureAccess
 
 SHAPES = {"1D": "1d", "2D": "2d", "3D": "3d", "1D_ARRAY": "a1d", "2D_ARRAY": "a2d"}
 """PTX's names of geometries."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.ir.address_space import TEXTURE_WINDOW
-from warpreg.simt.block.records import Fault, Slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value, lanes_of
 from warpreg.simt.memory.gather_scatter import spilled
-from warpreg.simt.texture.records import stop
+from warpreg.simt.texture.descriptors import stop
 from warpreg.simt.texture.state import RECORD_BYTES, Field, Resource
 
 
@@ -42,7 +42,7 @@ class TextureQuery:
         module = ir.Module(self.name)
         code = Code(module, self.name, WORDS, [I64, I64, I32, lanes_of(I64)])
         launch, site, mask, handles = code.arguments
-        given, found = spilled(code, handles), spilled(code, code.const(WORDS, 0))
+        given, results = spilled(code, handles), spilled(code, code.const(WORDS, 0))
         with code.each_set_bit(mask) as lane:
             handle = (given + lane.zext(I64) * 8).load(I64)
             distance = handle - TEXTURE_WINDOW
@@ -53,7 +53,7 @@ class TextureQuery:
             fits = resource == self.resource
             if self.also is not None:
                 fits = fits | (resource == self.also)
-            target = found + lane.zext(I64) * 4
+            target = results + lane.zext(I64) * 4
             if self.test:
                 target.store((known & fits).zext(I32))
             else:
@@ -61,7 +61,7 @@ class TextureQuery:
                 self._refuse(code, ~known, only, Fault.UNKNOWN_HANDLE, handle)
                 self._refuse(code, ~fits, only, Fault.WRONG_RESOURCE, handle)
                 target.store((record + self.field).load(I32))
-        code.ret(found.load(WORDS, align=64))
+        code.ret(results.load(WORDS, align=64))
         return str(module)
 
     def _refuse(self, code: Code, wrong: Value, place: tuple[Value, Value, Value], fault: Fault, handle: Value) -> None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.opcodes.texture import COORDINATES, LAYERED
-from warpreg.simt.block.records import Fault, Slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I16, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.memory import atomics
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+from warpreg.simt.texture.descriptors import Descriptor, find, stop
 from warpreg.simt.texture.fetch import ADDRESSES
-from warpreg.simt.texture.records import Descriptor, find, stop
 from warpreg.simt.texture.scattered_handles import each_handle
 from warpreg.simt.texture.state import GEOMETRIES, Field, Format, Resource
 from warpreg.simt.texture.texel_addresses import leave_addresses
@@ -165,13 +165,15 @@ class _Access:
         """The dimensions of the access: the column first, then row, slice and layer as far as the geometry has them."""
         surface, layered = self.surface, self.operation.geometry in LAYERED
         column, *others = self.coordinates[layered:]
-        found = [self._columns(column)]
+        dimensions = [self._columns(column)]
         fields = ((Field.HEIGHT, Field.ROW), (Field.DEPTH, Field.SLICE))
         for coordinate, (extent, step) in zip(others, fields, strict=False):
-            found.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
+            dimensions.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
         if layered:
-            found.append(_Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE), True))
-        return found
+            dimensions.append(
+                _Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE), True)
+            )
+        return dimensions
 
     def _columns(self, coordinate: Value) -> _Dimension:
         """Bytes, elements of the surface (``sust.p``), or of the instruction (``sured.p``)."""

@@ -17,7 +17,7 @@ Recording = Literal["", "events", "waits"]
 
 
 @dataclass(frozen=True)
-class Given:
+class CoreConfig:
     """What a core is compiled for: a machine, a design, a kernel, and what the run wants to know."""
 
     operand_path: str
@@ -72,59 +72,63 @@ class Given:
 
 
 @dataclass(frozen=True)
-class When:
+class Condition:
     """A property of what a core is compiled for: its ``words``, whether it ``holds``, and the words ``otherwise``."""
 
     words: str
-    holds: Callable[[Given], bool]
+    holds: Callable[[CoreConfig], bool]
     otherwise: str = ""
 
-    def __and__(self, other: When) -> When:
-        return When(f"{self.words}, and {other.words}", lambda given: self.holds(given) and other.holds(given))
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.words}, and {other.words}", lambda given: self.holds(given) and other.holds(given))
 
-    def __or__(self, other: When) -> When:
-        return When(f"{self.words}, or {other.words}", lambda given: self.holds(given) or other.holds(given))
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(f"{self.words}, or {other.words}", lambda given: self.holds(given) or other.holds(given))
 
-    def __invert__(self) -> When:
-        return When(self.otherwise or f"not: {self.words}", lambda given: not self.holds(given), self.words)
+    def __invert__(self) -> Condition:
+        return Condition(self.otherwise or f"not: {self.words}", lambda given: not self.holds(given), self.words)
 
-    def called(self, words: str, otherwise: str = "") -> When:
+    def called(self, words: str, otherwise: str = "") -> Condition:
         """The same property in other words."""
-        return When(words, self.holds, otherwise)
+        return Condition(words, self.holds, otherwise)
 
 
-def hook(name: str) -> When:
+def hook(name: str) -> Condition:
     """The design defines a hook.  Raises UnknownNameError for one that does not exist."""
     if name not in HOOKS:
         raise UnknownNameError("hook", name, HOOKS)
-    return When(f"the design defines {name}", lambda given: name in given.hooks)
+    return Condition(f"the design defines {name}", lambda given: name in given.hooks)
 
 
-def memory_model(*names: str) -> When:
+def memory_model(*names: str) -> Condition:
     """The memory system is of one of these models.  Raises UnknownNameError for one that does not exist."""
     for name in names:
         if name not in MODELS:
             raise UnknownNameError("memory model", name, MODELS)
-    return When(f"the memory model is {' or '.join(names)}", lambda given: given.memory_model in names)
+    return Condition(f"the memory model is {' or '.join(names)}", lambda given: given.memory_model in names)
 
 
 # Of the machine.
 
-IDEAL = When("the operand path is ideal", lambda given: given.operand_path == "ideal", "operands are read from banks")
-BANKED = When("operands are read through collectors", lambda given: given.operand_path == "banks")
-WINDOW = When("operands are read in a window", lambda given: given.operand_path == units.WINDOW)
-TWO_LEVEL = When("schedulers have active sets", lambda given: given.is_two_level, "schedulers have no active sets")
+IDEAL = Condition(
+    "the operand path is ideal", lambda given: given.operand_path == "ideal", "operands are read from banks"
+)
+BANKED = Condition("operands are read through collectors", lambda given: given.operand_path == "banks")
+WINDOW = Condition("operands are read in a window", lambda given: given.operand_path == units.WINDOW)
+TWO_LEVEL = Condition("schedulers have active sets", lambda given: given.is_two_level, "schedulers have no active sets")
 FIXED, CACHED, CONTENTION = memory_model("fixed"), memory_model("cached"), memory_model("contention")
 CACHES = memory_model("cached", "contention")
 
-INSTRUCTION_CACHES = When("instructions are fetched through caches", lambda given: given.has_instruction_caches)
-CONSTANT_CACHES = When("constants are read through caches", lambda given: given.has_constant_caches)
-TRACKS_SOURCES = When("sources are in a scoreboard", lambda given: given.tracks_sources and not given.has_control_codes)
+INSTRUCTION_CACHES = Condition("instructions are fetched through caches", lambda given: given.has_instruction_caches)
+CONSTANT_CACHES = Condition("constants are read through caches", lambda given: given.has_constant_caches)
+TRACKS_SOURCES = Condition(
+    "sources are in a scoreboard", lambda given: given.tracks_sources and not given.has_control_codes
+)
 
 # Of the kernel.
 
-CONTROL_CODES = When("control codes order instructions", lambda given: given.has_control_codes)
-WAITS_FOR_ALL = When(
+CONTROL_CODES = Condition("control codes order instructions", lambda given: given.has_control_codes)
+WAITS_FOR_ALL = Condition(
     "a suspension point waits for all results",
     lambda given: given.is_two_level and given.waits_for_all,
     "no suspension point waits for all results",
@@ -132,13 +136,13 @@ WAITS_FOR_ALL = When(
 
 # Of the design.
 
-HOOKS_CALLED = When("the design has hooks", lambda given: bool(given.hooks))
-LARGE_HOOKS = When("hooks call functions out of line", lambda given: given.has_large_hooks)
-THREAD_BLOCKS = When("hooks ask for thread blocks", lambda given: given.knows_thread_blocks)
-WIDTHS = When("hooks ask for widths of results", lambda given: given.widths)
-LANES = When("hooks ask for addresses of lanes", lambda given: given.lanes)
-SEVERAL_MAIN = When("several levels are the main register file", lambda given: given.main_levels > 1)
-TABLES = When("the design has tables", lambda given: given.has_tables)
+HOOKS_CALLED = Condition("the design has hooks", lambda given: bool(given.hooks))
+LARGE_HOOKS = Condition("hooks call functions out of line", lambda given: given.has_large_hooks)
+THREAD_BLOCKS = Condition("hooks ask for thread blocks", lambda given: given.knows_thread_blocks)
+WIDTHS = Condition("hooks ask for widths of results", lambda given: given.widths)
+LANES = Condition("hooks ask for addresses of lanes", lambda given: given.lanes)
+SEVERAL_MAIN = Condition("several levels are the main register file", lambda given: given.main_levels > 1)
+TABLES = Condition("the design has tables", lambda given: given.has_tables)
 PLANS_SOURCES = hook("plan_reads").called("the design plans sources")
 SEES_ALL_READS = (PLANS_SOURCES | hook("collected")).called("the design plans sources or defines collected")
 MAY_MERGE = (PLANS_SOURCES & hook("collected")).called("the design plans sources and defines collected")
@@ -146,38 +150,40 @@ PLANS_RESULTS = (hook("plan_write") | hook("produced")).called(
     "the design plans results", "the design plans no results"
 )
 BOTH_WRITE = hook("plan_write") & hook("produced")
-PLANS_TWICE = (BOTH_WRITE & When("", lambda given: given.plans_when_produced)).called(
+PLANS_TWICE = (BOTH_WRITE & Condition("", lambda given: given.plans_when_produced)).called(
     "plan_write and produced both plan results"
 )
-TOLD_ONLY = (BOTH_WRITE & When("", lambda given: not given.plans_when_produced)).called(
+TOLD_ONLY = (BOTH_WRITE & Condition("", lambda given: not given.plans_when_produced)).called(
     "produced follows plan_write and plans nothing", "produced may plan results"
 )
-OWNED = When(
+OWNED = Condition(
     "warps own collectors",
     lambda given: given.collectors is not None and given.operand_path != "ideal",
     "collectors are the machine's",
 )
-SEVERAL_READ = OWNED & When("several of a warp read", lambda given: given.slot_collectors.reading > 1)
-IN_TURN = OWNED & When("they dispatch in turn", lambda given: given.slot_collectors.dispatch == "round-robin")
-SLICED = When("banks have slices", lambda given: given.banks.slices > 1)
+SEVERAL_READ = OWNED & Condition("several of a warp read", lambda given: given.slot_collectors.reading > 1)
+IN_TURN = OWNED & Condition("they dispatch in turn", lambda given: given.slot_collectors.dispatch == "round-robin")
+SLICED = Condition("banks have slices", lambda given: given.banks.slices > 1)
 
 
-def shares_accesses(given: Given) -> bool:
+def shares_accesses(given: CoreConfig) -> bool:
     """Whether words may share an access of a bank by their slices and rows."""
     by_word = given.operand_path != "ideal" and not given.serves_instructions
     return by_word and given.banks.shares and "plan_reads" in given.hooks
 
 
-SHARED = When("words share accesses of a bank", shares_accesses, "each word takes an access")
+SHARED = Condition("words share accesses of a bank", shares_accesses, "each word takes an access")
 
 # Of the run.
 
-REACH = When("the run asks how far accesses go", lambda given: given.reach, "the run does not ask how far accesses go")
-RECORDED = When("the run is recorded", lambda given: given.recording != "")
-EVENTS = When("the run records events", lambda given: given.recording == "events")
-WAITS = When("the run sums waits", lambda given: given.recording == "waits")
-CLOCKED = When("the run measures the memory model", lambda given: given.clocked)
-JOINS_AT_ONCE = When(
+REACH = Condition(
+    "the run asks how far accesses go", lambda given: given.reach, "the run does not ask how far accesses go"
+)
+RECORDED = Condition("the run is recorded", lambda given: given.recording != "")
+EVENTS = Condition("the run records events", lambda given: given.recording == "events")
+WAITS = Condition("the run sums waits", lambda given: given.recording == "waits")
+CLOCKED = Condition("the run measures the memory model", lambda given: given.clocked)
+JOINS_AT_ONCE = Condition(
     "nobody sees the order of writes in a cycle",
     lambda given: (
         not (

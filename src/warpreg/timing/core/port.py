@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from piecewise_numba.natives import Function
 from piecewise_numba.twin import twin
-from warpreg.timing.core.conditions import Given, When
+from warpreg.timing.core.conditions import Condition, CoreConfig
 
 F = TypeVar("F", bound=Callable[..., Any])
 CORES = 64
@@ -30,12 +30,12 @@ class Variant:
     """
 
     port: Function
-    when: When
+    when: Condition
     function: Function | None = None
-    value: Callable[[Given], int] | None = None
+    value: Callable[[CoreConfig], int] | None = None
     original: Function | None = None
 
-    def made(self, given: Given) -> Function:
+    def made(self, given: CoreConfig) -> Function:
         """The function that takes the place of the port."""
         return known(self.value(given)) if self.value is not None else cast(Function, self.function)
 
@@ -63,7 +63,7 @@ def placeholder(function: F) -> F:
     return port(f"the design's {function.__name__}")(function)
 
 
-def stands_for(place: Function, when: When) -> Callable[[F], F]:
+def stands_for(place: Function, when: Condition) -> Callable[[F], F]:
     """Mark a function as what stands for a port.  Raises TypeError for a function that is no port."""
 
     def mark(function: F) -> F:
@@ -73,7 +73,7 @@ def stands_for(place: Function, when: When) -> Callable[[F], F]:
     return mark
 
 
-def constant(when: When, value: Callable[[Given], int]) -> Callable[[F], F]:
+def constant(when: Condition, value: Callable[[CoreConfig], int]) -> Callable[[F], F]:
     """Mark a function without parameters as a port that is a constant ``when`` a property holds."""
 
     def mark(function: F) -> F:
@@ -84,7 +84,7 @@ def constant(when: When, value: Callable[[Given], int]) -> Callable[[F], F]:
     return mark
 
 
-def wraps(place: Function, original: Function, when: When) -> Callable[[F], F]:
+def wraps(place: Function, original: Function, when: Condition) -> Callable[[F], F]:
     """Mark a function that does more than what stands for a port, and calls that as ``original``."""
 
     def mark(function: F) -> F:
@@ -105,33 +105,33 @@ def known(value: int) -> Function:
 
 
 @functools.lru_cache(CORES)
-def chosen(given: Given) -> Mapping[Function, Variant]:
+def chosen(given: CoreConfig) -> Mapping[Function, Variant]:
     """By port, the variant that stands in its place.  Raises TypeError if two variants would stand for one port."""
-    found: dict[Function, Variant] = {}
+    variants: dict[Function, Variant] = {}
     for one in VARIANTS:
         if one.original is None and one.when.holds(given):
-            if one.port in found:
+            if one.port in variants:
                 raise TypeError(
-                    f"two variants stand for {name_of(one.port)}: {found[one.port].when.words}; {one.when.words}"
+                    f"two variants stand for {name_of(one.port)}: {variants[one.port].when.words}; {one.when.words}"
                 )
-            found[one.port] = one
-    return found
+            variants[one.port] = one
+    return variants
 
 
-def wrappers(given: Given) -> Mapping[Function, Variant]:
+def wrappers(given: CoreConfig) -> Mapping[Function, Variant]:
     """By port, what is put around it."""
     return {one.port: one for one in VARIANTS if one.original is not None and one.when.holds(given)}
 
 
 @functools.lru_cache(CORES)
-def replacements(given: Given) -> Mapping[Function, Function]:
+def replacements(given: CoreConfig) -> Mapping[Function, Function]:
     """By port, the function that takes its place in a core."""
-    found = {place: one.made(given) for place, one in chosen(given).items()}
+    functions = {place: one.made(given) for place, one in chosen(given).items()}
     around: dict[Function, Function] = {}
     for place, one in wrappers(given).items():
         around[place] = cast(Function, one.function)
-        around[cast(Function, one.original)] = _twin(_last(place, found))
-    return found | around
+        around[cast(Function, one.original)] = _twin(_last(place, functions))
+    return functions | around
 
 
 def check(replaced: Iterable[Function]) -> None:

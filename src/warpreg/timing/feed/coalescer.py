@@ -35,10 +35,10 @@ def lanes_in(mask: int) -> int:
     return ((fours + (fours >> 4) & 0x0F0F0F0F) * 0x01010101 & 0xFFFFFFFF) >> 24
 
 
-def lines(lanes: Words, count: int, size: int, found: Words, start: int, scratch: Words) -> int:
+def lines(lanes: Words, count: int, size: int, out: Words, start: int, scratch: Words) -> int:
     """Write the lines that ``count`` lanes access with ``size`` bytes each; returns the number of words written.
 
-    ``found[start:]`` receives words of line address | sectors, in the order of the first lane that accesses each line.
+    ``out[start:]`` receives words of line address | sectors, in the order of the first lane that accesses each line.
     """
     end = start
     line = -1
@@ -52,14 +52,14 @@ def lines(lanes: Words, count: int, size: int, found: Words, start: int, scratch
                 line = sector >> 2 << 7
                 bucket = (line >> 7 ^ line >> 13) & 63
                 at = scratch[bucket] if met >> bucket & 1 else end
-                if at < end and found[at] & -LINE_BYTES != line:
-                    at = _search(line, found, start, end)
+                if at < end and out[at] & -LINE_BYTES != line:
+                    at = _search(line, out, start, end)
                 met |= 1 << bucket
                 scratch[bucket] = at
                 if at == end:
-                    found[end] = line
+                    out[end] = line
                     end += 1
-            found[at] |= 1 << (sector & 3)
+            out[at] |= 1 << (sector & 3)
             sector += 1
     return end - start
 
@@ -71,20 +71,20 @@ def _search(line: int, found: Words, start: int, end: int) -> int:
     return at
 
 
-def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
+def row_lines(first: int, bytes_: int, out: Words, start: int) -> int:
     """The lines of a sequence of ``bytes_`` bytes; see `lines`."""
     sector = first >> 5
     last = (first + bytes_ - 1) >> 5
     end = start
     while sector <= last:
         through = min(last, sector | 3)
-        found[end] = sector >> 2 << 7 | ((2 << (through & 3)) - (1 << (sector & 3)))
+        out[end] = sector >> 2 << 7 | ((2 << (through & 3)) - (1 << (sector & 3)))
         end += 1
         sector = through + 1
     return end - start
 
 
-def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> int:
+def masked_lines(first: int, mask: int, size: int, out: Words, start: int) -> int:
     """`lines` of neighbouring lanes of ``size`` bytes, a power of two up to 32; lane 0 is at ``first``, a multiple of
     it.
     """
@@ -97,15 +97,15 @@ def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> 
         if left & ((1 << lanes) - 1) != 0:
             if sector >> 2 << 7 != line:
                 line = sector >> 2 << 7
-                found[end] = line
+                out[end] = line
                 end += 1
-            found[end - 1] |= 1 << (sector & 3)
+            out[end - 1] |= 1 << (sector & 3)
         left >>= lanes
         sector += 1
     return end - start
 
 
-def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, start: int) -> int:
+def local_lines(lanes: Words, mask: int, size: int, frame: int, out: Words, start: int) -> int:
     """The lines of local memory: word ``w`` of lane ``l`` of a warp is at ``frame + 128 w + 4 l``.  See `lines`."""
     end = start
     words = max(1, size // WORD_BYTES)
@@ -116,15 +116,15 @@ def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, st
             active += 1
             for word in range(row, row + words):
                 place = frame + word * ROW_BYTES + lane * WORD_BYTES
-                at = _search(place & -LINE_BYTES, found, start, end)
+                at = _search(place & -LINE_BYTES, out, start, end)
                 if at == end:
-                    found[end] = place & -LINE_BYTES
+                    out[end] = place & -LINE_BYTES
                     end += 1
-                found[at] |= 1 << (place >> 5 & 3)
+                out[at] |= 1 << (place >> 5 & 3)
     return end - start
 
 
-def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, start: int) -> int:
+def local_rows(offset: int, mask: int, size: int, frame: int, out: Words, start: int) -> int:
     """`local_lines` if all active lanes have the same offset."""
     sectors = 0
     for sector in range(4):
@@ -133,7 +133,7 @@ def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, star
     row = offset // WORD_BYTES
     words = max(1, size // WORD_BYTES)
     for word in range(words):
-        found[start + word] = frame + (row + word) * ROW_BYTES | sectors
+        out[start + word] = frame + (row + word) * ROW_BYTES | sectors
     return words
 
 
@@ -237,11 +237,11 @@ def _parts(mask: int, width: int) -> int:
 
 def different(lanes: Words, count: int) -> int:
     """Number of different 32-bit words that the lanes access: the cycles of a constant cache."""
-    found = 0
+    distinct = 0
     for lane in range(count):
         new = 1
         for before in range(lane):
             if lanes[before] >> 2 == lanes[lane] >> 2:
                 new = 0
-        found += new
-    return found
+        distinct += new
+    return distinct

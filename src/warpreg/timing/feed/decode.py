@@ -126,21 +126,21 @@ def _append_one(
         _steps(words, at, count, base, sites[site, UNIT], lanes)
         at += (count + 1) // 2
     start = state[ACCESSES] + record.HEADER_WORDS
-    found = -1
+    word = -1
     if kind < STEPS:
         stride = sites[site, STRIDE]
-        found = _regular(base, stride, mask, site, state, sites, rules, out, start)
-        if found < 0:
+        word = _regular(base, stride, mask, site, state, sites, rules, out, start)
+        if word < 0:
             _ramp(base, stride, mask, lanes)
-    if found < 0:
-        found = _general(mask, count, site, state, sites, rules, out, start, lanes, scratch)
-    out[start - 3] = mask | found
+    if word < 0:
+        word = _general(mask, count, site, state, sites, rules, out, start, lanes, scratch)
+    out[start - 3] = mask | word
     out[start - 2] = base
     out[start - 1] = stride
     state[ADDRESS_AT] = at
     state[ACCESSES] = start
-    if found >> record.SPACE_SHIFT & 255 not in (SHARED, CONSTANT):
-        state[ACCESSES] += found >> record.TRANSACTIONS_SHIFT
+    if word >> record.SPACE_SHIFT & 255 not in (SHARED, CONSTANT):
+        state[ACCESSES] += word >> record.TRANSACTIONS_SHIFT
         if keeps_lanes() and stride == record.IRREGULAR:
             _append_lanes(lanes, count, state, out)
     return True

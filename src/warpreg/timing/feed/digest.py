@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from piecewise_numba.recipe import Recipe
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core import access_record as record
-from warpreg.timing.feed.kept import Splitting, thread_blocks
+from warpreg.timing.feed.kept import SplitOptions, thread_blocks
 from warpreg.trace.file import Trace
 
 Words = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Read:
     values.
     """
 
-    split: Splitting
+    split: SplitOptions
     addresses: bool
     widths: bool
 
@@ -50,18 +50,18 @@ def digest(trace: Trace, kernel: Kernel, read: Read) -> str:
 
 
 def _computed(trace: Trace, kernel: Kernel, read: Read) -> str:
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for batch in thread_blocks(trace, kernel, read.split):
         words = batch.accesses
         if not read.addresses:
             words = words.copy()
             Recipe(leave_out_addresses).build((words,))(words)
-        found.update(np.ascontiguousarray(words).data)
-        found.update(np.ascontiguousarray(batch.access_start).data)
+        hasher.update(np.ascontiguousarray(words).data)
+        hasher.update(np.ascontiguousarray(batch.access_start).data)
     if read.widths:
         for chunk in trace.width_chunks():
-            found.update(np.ascontiguousarray(chunk).data)
-    return found.hexdigest()
+            hasher.update(np.ascontiguousarray(chunk).data)
+    return hasher.hexdigest()
 
 
 def leave_out_addresses(words: Words) -> int:

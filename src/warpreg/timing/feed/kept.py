@@ -25,7 +25,7 @@ Options = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Splitting:
+class SplitOptions:
     """How a recorded run becomes thread blocks: for so many ``banks`` of shared memory, up to thread block ``end``,
     with or without the addresses of ``lanes`` that are not affine.
     """
@@ -36,7 +36,7 @@ class Splitting:
 
 
 @dataclass(eq=False)
-class _Kept:
+class _Entry:
     """The thread blocks of a run of ``kernel``, of so many ``bytes``; None if they are not kept.  ``asked``: number of
     the last request for them.
     """
@@ -50,11 +50,11 @@ class _Kept:
         self.batches, self.bytes = None, 0
 
 
-_kept: WeakKeyDictionary[Trace, dict[Options, _Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Trace, dict[Options, _Entry]] = WeakKeyDictionary()
 _requests = itertools.count()
 
 
-def thread_blocks(run: Any, kernel: Kernel, split: Splitting) -> Iterator[ThreadBlocks]:
+def thread_blocks(run: Any, kernel: Kernel, split: SplitOptions) -> Iterator[ThreadBlocks]:
     """The thread blocks of a recorded run, from `feed` or from memory."""
     return kept(run, kernel, (split,), lambda: feed(run, kernel, banks=split.banks, end=split.end, lanes=split.lanes))
 
@@ -66,30 +66,30 @@ def kept(
     if not isinstance(run, Trace):
         return make()
     of_run = _kept.setdefault(run, {})
-    found = of_run.get(options)
-    if found is None or found.kernel is not kernel:
-        of_run[options] = _Kept(kernel, next(_requests))
+    entry = of_run.get(options)
+    if entry is None or entry.kernel is not kernel:
+        of_run[options] = _Entry(kernel, next(_requests))
         return make()
-    before, found.asked = found.asked, next(_requests)
-    if found.batches is not None:
-        return iter(found.batches)
-    return _keeping(found, before, make())
+    before, entry.asked = entry.asked, next(_requests)
+    if entry.batches is not None:
+        return iter(entry.batches)
+    return _keeping(entry, before, make())
 
 
-def _keeping(own: _Kept, before: int, batches: Iterator[ThreadBlocks]) -> Iterator[ThreadBlocks]:
+def _keeping(own: _Entry, before: int, batches: Iterator[ThreadBlocks]) -> Iterator[ThreadBlocks]:
     """The batches, which are kept once all of them are there, if there is room; they were asked for ``before``."""
-    found: list[ThreadBlocks] = []
+    cached: list[ThreadBlocks] = []
     size, is_room = 0, True
     for batch in batches:
         size += _size(batch)
         is_room = is_room and _make_room(size, before)
         if is_room:
-            found.append(batch)
+            cached.append(batch)
         else:
-            found.clear()
+            cached.clear()
         yield batch
     if is_room:
-        own.batches, own.bytes = found, size
+        own.batches, own.bytes = cached, size
 
 
 def _make_room(size: int, before: int) -> bool:

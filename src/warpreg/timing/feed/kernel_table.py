@@ -74,13 +74,13 @@ def table(kernel: Kernel, machine: Machine) -> Table:
 
 def suspending(kernel: Kernel, machine: Machine, suspends: NDArray[np.uint8]) -> Table:
     """The table for a design with its own column ``suspends``."""
-    found = table(kernel, machine)
+    plain = table(kernel, machine)
     if np.array_equal(suspends, program_table(kernel).suspends):
-        return found
+        return plain
     flags = code.SUSPENDS * (suspends != 0) + code.WAITS_FOR_ALL * (suspends == WAITS_FOR_ALL)
-    rows = found.code.copy()
+    rows = plain.code.copy()
     rows[:, code.FLAGS] = rows[:, code.FLAGS] & ~(code.SUSPENDS | code.WAITS_FOR_ALL) | flags
-    return found._replace(code=rows)
+    return plain._replace(code=rows)
 
 
 @cached_analysis

@@ -14,7 +14,7 @@ from warpreg.ir.operands import Special
 from warpreg.ir.tensor.memory import matrix_in_memory
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
-from warpreg.simt.memory.instructions import elements
+from warpreg.simt.memory.memory_instructions import elements
 from warpreg.timing.core import access_record as record
 
 SPACES = {

@@ -15,7 +15,7 @@ from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.feed.feed import ThreadBlocks
-from warpreg.timing.launch.binding import Outside
+from warpreg.timing.launch.binding import EntryArguments
 
 MASK_BITS = 32
 COUNTED_TOGETHER = 1 << 20
@@ -46,7 +46,7 @@ class Visits:
             yield batch
 
 
-def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits) -> Counts:
+def counts_of(design: Design, parameters: Any, outside: EntryArguments, visits: Visits) -> Counts:
     """Counts of a design at the end of a run, with ``parameters`` as configured."""
     program = outside.program
     accesses = outside.accesses.reshape(-1, 2, 2).copy()
@@ -86,7 +86,7 @@ def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
     )
 
 
-def resources_of(design: Design, outside: Outside, cycles: int) -> dict[str, int]:
+def resources_of(design: Design, outside: EntryArguments, cycles: int) -> dict[str, int]:
     """Quantities of the design over time by name, each summed over the cycles of the run and over all SMs."""
     by_sm = outside.integrals(cycles)
     return {name: sum(sm[i] for sm in by_sm) for i, name in enumerate(design.declaration.resources)}

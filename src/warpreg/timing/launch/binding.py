@@ -36,7 +36,7 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing import memory
 from warpreg.timing.core.columns import code
-from warpreg.timing.core.conditions import Given, shares_accesses
+from warpreg.timing.core.conditions import CoreConfig, shares_accesses
 from warpreg.timing.core.port import HOOKS, replacements
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import array_of
@@ -97,7 +97,7 @@ class Behaviour:
         return has_checks(self.hooks.values())
 
 
-class Outside:
+class EntryArguments:
     """Arguments of the entry point besides the core, and the counters of a design.
 
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
@@ -223,7 +223,7 @@ class Outside:
             replaced[reset_rows] = resetting(self.fields)
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
 
-    def given(self, core: Core) -> Given:
+    def given(self, core: Core) -> CoreConfig:
         """What the core is compiled for."""
         own, rows = self.behaviour, array_of(core.code)
         return given_of(

@@ -22,7 +22,7 @@ from warpreg.designs.interface.program import Program
 from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.port import check, port
 from warpreg.timing.core.state import IN_FRONT
-from warpreg.timing.memory.columns import parameters
+from warpreg.timing.memory.memory_columns import parameters
 from warpreg.timing.sm.cycle import run
 
 Entry = Callable[..., int]

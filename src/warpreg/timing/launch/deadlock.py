@@ -20,7 +20,7 @@ class NoProgressError(TimingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingWarp:
     """A waiting warp: its index as hooks see it, its thread block and index in it, next pc, token, and the owner of the
     token (-1: none, or not stated by the design).
     """
@@ -34,10 +34,10 @@ class Waiting:
 
 
 def no_progress(
-    kernel: Kernel, design: str, cycle: int, waiting: Sequence[Waiting], at_barriers: int = 0
+    kernel: Kernel, design: str, cycle: int, waiting: Sequence[WaitingWarp], at_barriers: int = 0
 ) -> NoProgressError:
     """The error of a run that cannot continue in ``cycle``; ``at_barriers``: warps that wait for others there."""
-    groups: dict[tuple[int, int, int], list[Waiting]] = {}
+    groups: dict[tuple[int, int, int], list[WaitingWarp]] = {}
     for one in waiting:
         groups.setdefault((one.token, one.owner, one.pc), []).append(one)
     lines = [
@@ -59,17 +59,17 @@ def endless(
 
     ``refusals``: how often ``admit`` has refused since the last issue.
     """
-    found = ", ".join(f"warp {warp} at pc {pc}" for warp, pc in heads[:TOLD])
+    waiting = ", ".join(f"warp {warp} at pc {pc}" for warp, pc in heads[:TOLD])
     if not refusals:
-        return TimingError(f"kernel {kernel.name}: no warp can go on in cycle {cycle}: {found}")
+        return TimingError(f"kernel {kernel.name}: no warp can go on in cycle {cycle}: {waiting}")
     times = "once" if refusals == 1 else f"{refusals} times"
     return TimingError(
         f"kernel {kernel.name}, design {design}: no warp can go on in cycle {cycle}: {admit} has refused {times} since "
-        f"the last issue: {found}"
+        f"the last issue: {waiting}"
     )
 
 
-def _line(kernel: Kernel, group: Sequence[Waiting]) -> str:
+def _line(kernel: Kernel, group: Sequence[WaitingWarp]) -> str:
     first = group[0]
     holder = f"warp {first.owner}" if first.owner >= 0 else "nobody"
     if len(group) == 1:
@@ -80,7 +80,7 @@ def _line(kernel: Kernel, group: Sequence[Waiting]) -> str:
     return f"  token {first.token}, held by {holder}: {who} at {at(kernel, first.pc)}"
 
 
-class Placed(Protocol):
+class WarpPlace(Protocol):
     """A warp as hooks see it, and its place: the thread block, and the index in it."""
 
     @property
@@ -93,7 +93,7 @@ class Placed(Protocol):
     def index(self) -> int: ...
 
 
-def one_warp(one: Placed) -> str:
+def one_warp(one: WarpPlace) -> str:
     """A warp as messages name it."""
     return f"warp {one.warp} (warp {one.index} of thread block {one.block})"
 
@@ -106,14 +106,14 @@ def at(kernel: Kernel, pc: int) -> str:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """``0 to 3, 7``"""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in sorted(numbers):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
         else:
-            found.append([number, number])
-    told = [str(first) if first == last else f"{first} to {last}" for first, last in found[:TOLD]]
-    return ", ".join((*told, "...") if len(found) > TOLD else told)
+            ranges.append([number, number])
+    told = [str(first) if first == last else f"{first} to {last}" for first, last in ranges[:TOLD]]
+    return ", ".join((*told, "...") if len(ranges) > TOLD else told)
 
 
 def _plural(what: str, count: int) -> str:

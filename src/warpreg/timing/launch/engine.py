@@ -20,9 +20,9 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
-from warpreg.timing.launch.binding import QUEUE, Outside
-from warpreg.timing.launch.deadlock import Waiting, endless, no_progress
-from warpreg.timing.launch.load_blocks import Gathered, more_blocks
+from warpreg.timing.launch.binding import QUEUE, EntryArguments
+from warpreg.timing.launch.deadlock import WaitingWarp, endless, no_progress
+from warpreg.timing.launch.load_blocks import LoadBatch, more_blocks
 from warpreg.timing.launch.threads import Threads
 from warpreg.timing.launch.unfinished_loads import held_loads, never_completed
 
@@ -42,7 +42,7 @@ class Engine:
         kernel: Kernel,
         gpu: Machine,
         blocks: Iterable[ThreadBlocks],
-        outside: Outside,
+        outside: EntryArguments,
         *,
         resident: int,
         block_warps: int,
@@ -135,14 +135,14 @@ class Engine:
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""
         least = 2 * int(self.core.machine[machine.SMS])
-        found = Gathered()
-        while found.count < least or found.size < FEED_WORDS:
+        batches = LoadBatch()
+        while batches.count < least or batches.size < FEED_WORDS:
             batch = next(self._blocks, None)
             if batch is None:
-                self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + found.count
+                self.core.clock[clock.TOTAL_BLOCKS] = int(self.core.clock[clock.LOADED_BLOCKS]) + batches.count
                 break
-            found.add(batch)
-        self._threads.core = more_blocks(self.core, found, self._threads.operations) if found.count else self.core
+            batches.add(batch)
+        self._threads.core = more_blocks(self.core, batches, self._threads.operations) if batches.count else self.core
 
     def _stuck(self) -> TimingError:
         """An error that names the warps that cannot continue: those that wait for tokens, else all."""
@@ -168,7 +168,7 @@ class Engine:
         author = authors_of_hook(self._outside.behaviour.hooks["admit"])[-1]
         return f"admit ({place(author.__code__)})"
 
-    def _waiting(self, slots: WholeColumns[WarpRow], warp: int) -> Waiting:
+    def _waiting(self, slots: WholeColumns[WarpRow], warp: int) -> WaitingWarp:
         """The waiting warp with this warp index."""
         own = slots[warps.BLOCK][warp]
         oldest = slots[warps.AGE][slots[warps.BLOCK] == own].min()
@@ -180,4 +180,4 @@ class Engine:
                 holds = int(owner(self._outside.state, self._outside.program, warp, token))
         block = int(self.core.rows[own, blocks.INDEX])
         index, head = int(slots[warps.AGE][warp] - oldest), int(slots[warps.HEAD][warp])
-        return Waiting(warp, block, index, head, token, holds)
+        return WaitingWarp(warp, block, index, head, token, holds)

@@ -17,7 +17,7 @@ from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine
 from warpreg.timing.feed.digest import Read, digest
 from warpreg.timing.feed.feed import ALL_BLOCKS
-from warpreg.timing.feed.kept import Splitting
+from warpreg.timing.feed.kept import SplitOptions
 from warpreg.timing.launch.sampling import Window
 from warpreg.trace.file import Trace
 
@@ -35,14 +35,14 @@ def first_equals(
     shapes = [_shape(launch) for launch in launches]
     common = Counter(shapes)
     needed = None
-    found: dict[Hashable, int] = {}
+    by_key: dict[Hashable, int] = {}
     firsts = []
     for number, (launch, shape) in enumerate(zip(launches, shapes, strict=True)):
         key: Hashable = shape
         if common[shape] > 1:
             needed = needed or _read(machine, design, window)
             key = shape, digest(launch.trace, launch.kernel, needed)
-        firsts.append(found.setdefault(key, number))
+        firsts.append(by_key.setdefault(key, number))
     return firsts
 
 
@@ -58,7 +58,7 @@ def _shape(launch: RecordedLaunch) -> Hashable:
 def _read(machine: Machine, design: Design, window: Window | None) -> Read:
     """What a run on this machine reads of a recording."""
     declared = design.declaration
-    split = Splitting(machine.shared_memory.banks, ALL_BLOCKS if window is None else window.end, declared.lanes)
+    split = SplitOptions(machine.shared_memory.banks, ALL_BLOCKS if window is None else window.end, declared.lanes)
     addresses = machine.memory.memory.model != "fixed" or declared.lanes or sees_addresses(design)
     return Read(split, addresses, declared.widths)
 

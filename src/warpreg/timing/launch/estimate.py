@@ -31,7 +31,7 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.partition import share_of
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.simulate import room_of, timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined
 
 CONFIDENCE = 0.95
@@ -126,7 +126,7 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
+class _WindowSample:
     """Cycles and instructions of a window, from two timings of which only the second includes it."""
 
     cycles: int
@@ -164,9 +164,9 @@ def estimate(
     chosen = Chosen.of(designs, parameters)
     scale = part.chip.sms / described.chip.sms
     pieces = []
-    between = None if cold else Between(copies)
+    between = None if cold else SecondLevelState(copies)
     for launch in launches:
-        sampling = _Sampled(launch, part, chosen, registers, mode, between, threads)
+        sampling = _LaunchSampler(launch, part, chosen, registers, mode, between, threads)
         pieces.append(sampling.of(sample, scale))
         between = sampling.left
     sampled = [piece for piece in pieces if piece.windows]
@@ -193,7 +193,7 @@ def student(freedom: int) -> float:
 
 
 @dataclass(slots=True)
-class _Sampled:
+class _LaunchSampler:
     """Timings of one launch; ``left`` is the state of the second-level cache after the last of them."""
 
     launch: GriddedLaunch
@@ -201,9 +201,9 @@ class _Sampled:
     chosen: Chosen
     registers: int | None
     mode: Mode
-    between: Between | None
+    between: SecondLevelState | None
     threads: int | None = None
-    left: Between | None = None
+    left: SecondLevelState | None = None
 
     def of(self, sample: Sample, scale: float) -> _Piece:
         """The estimate; ``scale`` is the share of the machine's SMs, and so of the launch's thread blocks, that are
@@ -265,11 +265,11 @@ class _Sampled:
         whole = max(first.cycles, begin + ratio * rest)
         return _Piece(whole, variance * rest**2, drift * rest, (*taken, first), len(starts))
 
-    def _behind(self, front: int, size: int, place: int) -> _Added:
+    def _behind(self, front: int, size: int, place: int) -> _WindowSample:
         """Cycles that thread blocks from ``place`` on add after the ``front`` thread blocks before them."""
         both, before = self._timed(Window(front + size, place - front)), self._timed(Window(front, place - front))
         added = both.cycles - before.cycles, both.kernel_instructions - before.kernel_instructions
-        return _Added(*added, (before, both))
+        return _WindowSample(*added, (before, both))
 
     def _timed(self, window: Window | None) -> TimingResult:
         self.left = None if self.between is None else self.between.copy()

@@ -18,7 +18,7 @@ from piecewise_numba.dependencies import is_library
 from piecewise_numba.natives import Function, native_of
 from warpreg.designs.interface.hooks import authors_of_hook, is_hook, place
 from warpreg.timing.core import port, ports
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.sm import block_dispatch, cycle, issue, load_store_unit, wakeup, writeback
 
 STAGES: tuple[tuple[str, tuple[Function, ...]], ...] = (
@@ -47,15 +47,15 @@ class Row:
     why: str
 
 
-def explained(given: Given, hooks: Mapping[str, FunctionType]) -> list[Row]:
+def explained(given: CoreConfig, hooks: Mapping[str, FunctionType]) -> list[Row]:
     """The ports that a core reaches, in the order of a cycle."""
     replaced = with_hooks(given, hooks)
-    found: list[Row] = []
+    rows: list[Row] = []
     for stage, reached in by_stage(replaced):
         if reached in port.PORTS:
             last = runs(reached, replaced)
-            found.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
-    return found
+            rows.append(Row(stage, short(reached), short(last), file_line(last), _why(reached, given, hooks)))
+    return rows
 
 
 def by_stage(replaced: Mapping[Function, Function]) -> Iterator[tuple[str, Function]]:
@@ -67,7 +67,7 @@ def by_stage(replaced: Mapping[Function, Function]) -> Iterator[tuple[str, Funct
                 yield stage, reached
 
 
-def with_hooks(given: Given, hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
+def with_hooks(given: CoreConfig, hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
     """By port, what takes its place, the hooks of a design included."""
     return {
         **port.replacements(given),
@@ -101,7 +101,7 @@ def runs(function: Function, replaced: Mapping[Function, Function]) -> Any:
 @functools.cache
 def calls(function: FunctionType) -> tuple[Function, ...]:
     """The functions that one names, in the order of its code."""
-    found: list[Function] = []
+    functions: list[Function] = []
     value: Any = None
     for instruction in dis.get_instructions(function.__code__):
         if instruction.opname == "LOAD_GLOBAL":
@@ -111,8 +111,8 @@ def calls(function: FunctionType) -> tuple[Function, ...]:
         else:
             value = None
         if isinstance(value, FunctionType) and not is_library(value.__module__):
-            found.append(value)
-    return tuple(dict.fromkeys(found))
+            functions.append(value)
+    return tuple(dict.fromkeys(functions))
 
 
 def short(function: Any) -> str:
@@ -133,7 +133,7 @@ def module_path(function: Function) -> str:
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
-def _why(reached: Function, given: Given, hooks: Mapping[str, Any]) -> str:
+def _why(reached: Function, given: CoreConfig, hooks: Mapping[str, Any]) -> str:
     around, variant = port.wrappers(given).get(reached), port.chosen(given).get(reached)
     if around is not None:
         return around.when.words

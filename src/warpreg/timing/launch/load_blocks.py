@@ -11,7 +11,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import Array, OpRow
 from warpreg.timing.core.whole_columns import WholeColumns, ops_of, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
-from warpreg.timing.launch.widths import records_with_widths
+from warpreg.timing.launch.load_widths import records_with_widths
 from warpreg.trace import long_arrays
 
 LONG = 256
@@ -20,7 +20,7 @@ BEHIND_VISITS = np.array([0, 0, 1, 1])
 """Which columns of the starts count from the end of the visits."""
 
 
-class Gathered:
+class LoadBatch:
     """Thread blocks to be loaded together: ``count`` of them, and the ``pieces`` that contain their visits and records.
 
     What does not fit in memory is joined to long arrays at once.
@@ -55,13 +55,13 @@ class Gathered:
             self._recent = []
 
 
-def more_blocks(core: Core, batches: Gathered, operations: Sequence[tuple[int, int]]) -> Core:
+def more_blocks(core: Core, batches: LoadBatch, operations: Sequence[tuple[int, int]]) -> Core:
     """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps.
 
     ``operations``: the indices of those that may be in use, first ones and those after the last ones.
     """
     kept, resident = _keep_resident(core, operations)
-    waiting = Gathered()
+    waiting = LoadBatch()
     waiting.append(*_waiting(core))
     starts = waiting.starts(resident) + batches.starts(resident + waiting.size)
     core.clock[clock.FIRST_LOADED] = core.clock[clock.NEXT_BLOCK]
@@ -122,10 +122,10 @@ def _copied(slab: Array, begins: Array, lengths: Array) -> tuple[list[Array], Ar
     """Pieces that contain so many words of ``slab`` from each of ``begins`` on, and where these begin in the pieces."""
     is_long = lengths >= LONG
     order = np.argsort(is_long, kind="stable")
-    found = np.empty_like(begins)
-    found[order] = lengths[order].cumsum() - lengths[order]
+    starts = np.empty_like(begins)
+    starts[order] = lengths[order].cumsum() - lengths[order]
     short = order[: np.count_nonzero(~is_long)]
-    from_where = np.repeat((begins - found)[short], lengths[short])
+    from_where = np.repeat((begins - starts)[short], lengths[short])
     pieces = [slab[from_where + np.arange(from_where.size)]]
     ends = begins + lengths
-    return pieces + [slab[begins[one] : ends[one]] for one in order[short.size :]], found
+    return pieces + [slab[begins[one] : ends[one]] for one in order[short.size :]], starts

@@ -25,7 +25,7 @@ from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
 from warpreg.timing.launch.simulate import TimedLaunch, timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
 from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
@@ -55,7 +55,7 @@ def recorded_schedule(
     sms: int | None = None,
     order: RecordOrder = "scheduler",
     mode: Mode = "compiled",
-    between: Between | None = None,
+    between: SecondLevelState | None = None,
     **parameters: Any,
 ) -> tuple[TimingResult, Schedule]:
     """The timing result of a launch, and its schedule in a temporary file (``save`` keeps it).
@@ -69,19 +69,19 @@ def recorded_schedule(
     chosen = Chosen.of(designs, parameters)
     slot = free_slot(chosen)
     before = None if between is None else between.copy()
-    found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode, False, between)
-    written, recorded = _recorded(found, slot)
+    run = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode, False, between)
+    written, recorded = _recorded(run, slot)
     if recorded > words:
-        found = timed(launch, described, recording(chosen, recorded, slot), registers, sms, None, mode, False, before)
-        written, recorded = _recorded(found, slot)
-    slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
+        run = timed(launch, described, recording(chosen, recorded, slot), registers, sms, None, mode, False, before)
+        written, recorded = _recorded(run, slot)
+    slots = Slots(len(run.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
-    code = found.engine.kernel if found.visits.added[0] else None
+    code = run.engine.kernel if run.visits.added[0] else None
     writer = ScheduleWriter(file, slots, launch.kernel, launch.trace, order, code)
     for sm, words_of_sm in sorted_records(written[:recorded], slots.schedulers if order == "scheduler" else 1):
         writer.append_records(sm, words_of_sm)
-    writer.finish({"cycles": found.engine.cycles})
-    return replace(found, chosen=chosen).result, Schedule(file)
+    writer.finish({"cycles": run.engine.cycles})
+    return replace(run, chosen=chosen).result, Schedule(file)
 
 
 def _recorded(run: TimedLaunch, slot: Slot | None) -> tuple[NDArray[np.uint32], int]:
@@ -104,7 +104,7 @@ def recorded_schedules(
 ) -> tuple[TimingResult, list[Schedule]]:
     """Time launches in sequence: the result of `simulate`, and the schedule of each launch."""
     chosen = Chosen.of(designs, parameters)
-    between = None if cold else Between(copies)
+    between = None if cold else SecondLevelState(copies)
     found = [
         recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode, between=between)
         for one in launches

@@ -30,15 +30,15 @@ from warpreg.timing.core.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks
-from warpreg.timing.feed.kept import Splitting, thread_blocks
+from warpreg.timing.feed.kept import SplitOptions, thread_blocks
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
-from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.binding import Behaviour, EntryArguments
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.equal_launches import first_equals
+from warpreg.timing.launch.load_widths import with_widths
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
-from warpreg.timing.launch.widths import with_widths
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.timing.tracing.recorder import Records
 from warpreg.trace.edges import expanded_path
@@ -79,7 +79,7 @@ def simulate(
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    between = None if cold else Between(copies)
+    between = None if cold else SecondLevelState(copies)
     options = registers, sms, window, mode, reach, between, threads
     firsts: Sequence[int] = range(len(launches))
     if mode == "compiled" and (cold or described.memory.memory.model == "fixed"):
@@ -102,7 +102,7 @@ class TimedLaunch:
     machine: Machine
     chosen: Chosen
     engine: Engine
-    outside: Outside
+    outside: EntryArguments
     visits: Visits
     place: Room
 
@@ -130,7 +130,7 @@ def timed(
     window: Window | None = None,
     mode: Mode = "compiled",
     reach: bool = False,
-    between: Between | None = None,
+    between: SecondLevelState | None = None,
     threads: int | None = None,
     clocked: bool = False,
     recorder: Records | None = None,
@@ -138,7 +138,7 @@ def timed(
     """Time one launch; parameters as in `simulate`.
 
     ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.  ``clocked`` as
-    in `Outside`.  ``recorder`` records the launch, which then has one thread.
+    in `EntryArguments`.  ``recorder`` records the launch, which then has one thread.
     """
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
@@ -149,11 +149,11 @@ def timed(
     wanted = threads if recorder is None else 1
     count = min(sms or machine.chip.sms, _threads(wanted, launch, machine, blocks_timed, behaviour, mode))
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes, count)
-    outside = Outside(behaviour, machine, system, reach, clocked, recorder)
+    outside = EntryArguments(behaviour, machine, system, reach, clocked, recorder)
     end = ALL_BLOCKS if window is None else window.end
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
-    split = Splitting(machine.shared_memory.banks, end, behaviour.lanes)
+    split = SplitOptions(machine.shared_memory.banks, end, behaviour.lanes)
     blocks: Iterable[ThreadBlocks] = thread_blocks(trace, recorded, split)
     if behaviour.widths:
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)

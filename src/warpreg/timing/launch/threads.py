@@ -154,12 +154,12 @@ def _row(core: Core, index: int) -> OpRow:
 
 def _side_by_side(calls: Sequence[tuple[Entry, tuple[Any, ...]]], shared: Any) -> set[int]:
     """The results of all calls, the first one made by this thread.  An error in one of them stops the others."""
-    found: list[int] = []
+    results: list[int] = []
     errors: list[BaseException] = []
 
     def made(entry: Entry, given: tuple[Any, ...]) -> None:
         try:
-            found.append(int(entry(*given)))
+            results.append(int(entry(*given)))
         except BaseException as error:
             errors.append(error)
             shared[0, team.STOP] = 1
@@ -172,4 +172,4 @@ def _side_by_side(calls: Sequence[tuple[Entry, tuple[Any, ...]]], shared: Any) -
         one.join()
     if errors:
         raise errors[0]
-    return set(found) - {STOPPED}
+    return set(results) - {STOPPED}

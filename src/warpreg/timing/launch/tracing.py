@@ -20,10 +20,10 @@ from warpreg.ir.kernel import Kernel
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined
+from warpreg.timing.tracing.event_rows import EVENT, Kind
 from warpreg.timing.tracing.recorder import Recorder
-from warpreg.timing.tracing.rows import EVENT, Kind
 
 ROOM = 1 << 22
 MAX_EVENTS = 1 << 26
@@ -88,10 +88,10 @@ def trace(
     described = load_machine(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to trace: no launch")
-    chosen, between = Chosen.of(designs, parameters), None if cold else Between(copies)
+    chosen, between = Chosen.of(designs, parameters), None if cold else SecondLevelState(copies)
     parts: list[NDArray[Any]] = [np.zeros(0, EVENT)]
     results: list[TimingResult] = []
-    found: list[TracedLaunch] = []
+    traced: list[TracedLaunch] = []
     first = 0
     for index, launch in enumerate(launches):
         last = FOREVER if end is None else end - first
@@ -107,14 +107,14 @@ def trace(
         parts.append(events)
         results.append(run.result)
         own = run.place.residency.registers
-        found.append(TracedLaunch(run.engine.kernel, run.outside.program, first, cycles, own))
+        traced.append(TracedLaunch(run.engine.kernel, run.outside.program, first, cycles, own))
         first += cycles
         if end is not None and end <= first:
             break
     if begin >= first or (end is not None and first < end):
         raise TimingError(f"cycles {begin}:{'' if end is None else end}: the run has {first} cycles")
     end = first if end is None else end
-    return TraceOfRun(begin, end, np.concatenate(parts), tuple(found), joined(results), described, chosen)
+    return TraceOfRun(begin, end, np.concatenate(parts), tuple(traced), joined(results), described, chosen)
 
 
 def _more_room(launch: RecordedLaunch, recorder: Recorder) -> int:

@@ -17,7 +17,7 @@ from warpreg.timing.launch.deadlock import TOLD, NoProgressError, at, one_warp
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLoad:
     """A held load: its warp as hooks see it, the warp's thread block and index in it, its pc and its number."""
 
     warp: int
@@ -27,12 +27,12 @@ class Held:
     load: int
 
 
-def held_loads(core: Core) -> list[Held]:
+def held_loads(core: Core) -> list[HeldLoad]:
     """The held loads of a run, by SM in the order of issue."""
     return [held for sm in sm_rows(int(core.machine[machine.SMS])) for held in sorted(_of_sm(core, sm), key=_load)]
 
 
-def _of_sm(core: Core, sm: SmRow) -> Iterator[Held]:
+def _of_sm(core: Core, sm: SmRow) -> Iterator[HeldLoad]:
     slots = warps_of(core)
     for held in range(sms.HELD_LISTS):
         op = core.table[sm, sms.HELD + held]
@@ -42,15 +42,15 @@ def _of_sm(core: Core, sm: SmRow) -> Iterator[Held]:
             oldest = int(np.min(slots[warps.AGE][slots[warps.BLOCK] == own]))
             index = int(slots[warps.AGE][warp]) - oldest
             pc, load = int(core.rows[op, ops.PC]), int(core.rows[op, ops.SEQUENCE])
-            yield Held(int(warp), int(core.rows[own, blocks.INDEX]), index, pc, load)
+            yield HeldLoad(int(warp), int(core.rows[own, blocks.INDEX]), index, pc, load)
             op = core.rows[op, ops.NEXT]
 
 
-def _load(held: Held) -> int:
+def _load(held: HeldLoad) -> int:
     return held.load
 
 
-def never_completed(kernel: Kernel, design: str, cycle: int, held: Sequence[Held]) -> NoProgressError:
+def never_completed(kernel: Kernel, design: str, cycle: int, held: Sequence[HeldLoad]) -> NoProgressError:
     """The error of a run that cannot continue in ``cycle`` because nobody completes these loads."""
     told = [f"{one_warp(one)} at pc {one.pc} {at(kernel, one.pc)}, load {one.load}" for one in held[:TOLD]]
     more = f"; and {len(held) - TOLD} more" if len(held) > TOLD else ""

@@ -22,7 +22,7 @@ from warpreg.designs.loading.fetch import banks_of, with_collectors
 from warpreg.gpu import Machine
 from warpreg.timing import hooks as of_hooks
 from warpreg.timing import memory, sm, tracing
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.core.port import HOOKS
 
 FOLDERS = (sm, of_hooks, memory, tracing)
@@ -32,11 +32,11 @@ for folder in FOLDERS:
         importlib.import_module(module.name)
 
 
-def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) -> Given:
-    """What the core of a machine is compiled for under the hooks of a design; ``asked``: further fields of `Given`."""
+def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) -> CoreConfig:
+    """What the core of a machine is compiled for under the hooks of a design; ``asked``: other `CoreConfig` fields."""
     called = tuple(called_hooks(hooks).values())
     authors = tuple(author for hook in called for author in authors_of_hook(hook))
-    return Given(
+    return CoreConfig(
         operand_path=machine.operand_path.kind,
         memory_model=machine.memory.memory.model,
         has_instruction_caches=machine.instruction_cache is not None,
@@ -52,7 +52,7 @@ def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) 
     )
 
 
-def given_of_design(machine: Machine, chosen: Chosen, **asked: Any) -> Given:
+def given_of_design(machine: Machine, chosen: Chosen, **asked: Any) -> CoreConfig:
     """The same of a design before a kernel is known.  Raises DesignError for a design that the machine cannot have."""
     design, values = chosen.design, chosen.values
     collectors = design.collectors(values, machine)

@@ -16,7 +16,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import causes
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.between_launches import Between
+from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.tracing.wait_recorder import WaitRecorder
 
 
@@ -35,7 +35,7 @@ def waits_by_pc(
     """
     if not launches:
         raise TimingError("nothing to time: no launch")
-    chosen, between = Chosen.of(designs, {}), Between()
+    chosen, between = Chosen.of(designs, {}), SecondLevelState()
     sums: list[NDArray[np.int64]] = []
     for launch in launches:
         recorder = WaitRecorder()

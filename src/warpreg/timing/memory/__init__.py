@@ -16,14 +16,14 @@ from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import ORDERED_LOAD as ORDERED
 from warpreg.timing.core.access_record import READ_ONLY_LOAD as READ_ONLY
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
-from warpreg.timing.core.conditions import Given
+from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.core.port import replacements
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, fixed
 from warpreg.timing.memory.arrays import buffers, members
 from warpreg.timing.memory.build import build, counters, for_machine
-from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import parameters
 
 
 class Functions(NamedTuple):
@@ -63,7 +63,7 @@ def functions(memory: Memory) -> Functions:
 
 @functools.cache
 def _functions(model: str) -> Functions:
-    found = replacements(Given("banks", model))
+    found = replacements(CoreConfig("banks", model))
     return Functions(**{port.__name__: found[port] for port in ports.MEMORY}, **BY_CYCLE[model])
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.core.typed import NEVER, NONE, Column
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.columns import Nodes, days, nodes, scalars
 from warpreg.timing.memory.layout import DAYS, WEEK, Memory
+from warpreg.timing.memory.memory_columns import Nodes, days, nodes, scalars
 
 AHEAD = 8
 """Requests of other threads between one that is prefetched and the one that is scheduled.  Chosen, not measured."""

@@ -10,8 +10,8 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.columns import nodes, sms
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import nodes, sms
 
 LEVEL_BITS = 2
 

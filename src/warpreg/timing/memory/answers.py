@@ -7,9 +7,9 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import first_level
-from warpreg.timing.memory.columns import nodes, parameters, sms
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import nodes, parameters, sms
 
 
 def next_answer(memory: Memory, sm: int) -> int:

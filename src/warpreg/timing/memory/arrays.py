@@ -17,7 +17,9 @@ from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import agenda
-from warpreg.timing.memory.columns import (
+from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
+from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
+from warpreg.timing.memory.memory_columns import (
     Channels,
     DramBanks,
     Parameters,
@@ -36,8 +38,6 @@ from warpreg.timing.memory.columns import (
     slices,
     sms,
 )
-from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
-from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
 
 WORD_BYTES = 8
 NODES_PER_TRANSACTION = 4
@@ -100,14 +100,14 @@ def members(memory: Memory) -> list[Memory]:
     """
     leader, p = array_of(memory.scalars), memory.parameters
     outstanding = p[parameters.SMS] * p[parameters.OUTSTANDING]
-    found = [memory]
+    views = [memory]
     for member in range(1, int(leader[scalars.MEMBERS])):
         own = leader.copy()
         own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
         own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
         own[scalars.NODES_OF_SMS] += own[scalars.FRESH_NODE]
-        found.append(memory._replace(scalars=cast(Any, own)))
-    return found
+        views.append(memory._replace(scalars=cast(Any, own)))
+    return views
 
 
 def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
@@ -184,12 +184,12 @@ def _layout(cleared: Iterable[Field], as_they_are: Iterable[Field]) -> Layout:
 
 def _placed(fields: Iterable[Field], first: int) -> tuple[list[Place], int]:
     """The fields one after another from word ``first``, and the next word."""
-    found = []
+    places = []
     for field in fields:
-        found.append(Place(field, first))
+        places.append(Place(field, first))
         words = -(-math.prod(field.shape) * np.dtype(field.element).itemsize // WORD_BYTES)
         first += -(-words // HOST_LINE) * HOST_LINE
-    return found, first
+    return places, first
 
 
 def _rows(count: int) -> int:

@@ -18,8 +18,8 @@ from warpreg.timing.core.access_record import LINE_BYTES
 from warpreg.timing.core.typed import NONE, Array, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory import second_level, tags
-from warpreg.timing.memory.columns import CacheLines, cache_lines, parameters, scalars
 from warpreg.timing.memory.layout import FIXED, Memory
+from warpreg.timing.memory.memory_columns import CacheLines, cache_lines, parameters, scalars
 
 SECTOR_SHIFT = 5
 
@@ -32,7 +32,7 @@ class SecondLevel(NamedTuple):
     buckets: Array
 
 
-class Between:
+class SecondLevelState:
     """The second level between the launches of a run, one after another.
 
     ``copies`` fill it before the launch that they name, in order.
@@ -41,9 +41,9 @@ class Between:
     def __init__(self, copies: Sequence[Copy] = (), contents: SecondLevel | None = None, launches: int = 0) -> None:
         self.copies, self.contents, self.launches = copies, contents, launches
 
-    def copy(self) -> Between:
+    def copy(self) -> SecondLevelState:
         """The same state, for timing a launch again."""
-        return Between(self.copies, self.contents, self.launches)
+        return SecondLevelState(self.copies, self.contents, self.launches)
 
     def begin(self, memory: Memory, mode: Mode = "compiled") -> None:
         """Fill an idle memory system before the next launch."""
@@ -63,14 +63,14 @@ class Between:
 
 def left_by(memory: Memory) -> SecondLevel:
     """The contents of the second level after a run; shares the arrays of ``memory``."""
-    found = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
-    columns = WholeColumns[CacheLines](found.lines)
+    contents = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
+    columns = WholeColumns[CacheLines](contents.lines)
     under_way = np.flatnonzero(columns[cache_lines.BITS] & cache_lines.PENDING)
     bits = columns[cache_lines.BITS][under_way]
     arrived = bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
     columns[cache_lines.BITS][under_way] = (bits | arrived) & (cache_lines.VALID | cache_lines.DIRTY)
     columns[cache_lines.CHAIN][under_way] = NONE
-    return found
+    return contents
 
 
 def put(memory: Memory, contents: SecondLevel) -> None:

@@ -24,8 +24,8 @@ from warpreg.gpu.memory import (
 )
 from warpreg.timing.core.typed import NEVER, Words, array_of
 from warpreg.timing.memory.arrays import idle
-from warpreg.timing.memory.columns import Parameters, counts, parameters
 from warpreg.timing.memory.layout import CACHED, PLACE, TICKS, Memory
+from warpreg.timing.memory.memory_columns import Parameters, counts, parameters
 
 SECTOR_BYTES = 32
 HEADER_BYTES = 8

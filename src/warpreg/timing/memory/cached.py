@@ -16,9 +16,9 @@ from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, first_level, network, second_level
 from warpreg.timing.memory.agenda import empty_outboxes, first_of_day, next_planned, plan, take
-from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import channels, counts, nodes, parameters, scalars, slices
 
 
 def advance(memory: Memory, now: int) -> None:
@@ -93,18 +93,18 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     start = max(now * TICKS, memory.slices[which, slices.FREE_AT])
     busy = sectors_in(memory.nodes[node, nodes.SECTORS]) * p[parameters.L2_SECTOR_TICKS]
     memory.slices[which, slices.FREE_AT] = start + busy
-    found = second_level.look_up(memory, which, node)
-    if found == second_level.ASKS or found == second_level.WAITS:
+    outcome = second_level.look_up(memory, which, node)
+    if outcome == second_level.ASKS or outcome == second_level.WAITS:
         second_level.wait(memory, node)
     later = start // TICKS
     sm = memory.nodes[node, nodes.SM]
     written = sectors_in(memory.scalars[scalars.EVICTED])
     read = sectors_in(memory.scalars[scalars.ASKED])
     stage = nodes.REPLY
-    if found == second_level.ASKS:
+    if outcome == second_level.ASKS:
         node = second_level.request(memory, node)
         stage = nodes.FILLED
-    elif found == second_level.NO_SLOT:
+    elif outcome == second_level.NO_SLOT:
         memory.nodes[node, nodes.NEXT] = NONE
         note_level(memory, node, OFF_CHIP)
         count = sectors_in(memory.nodes[node, nodes.SECTORS])
@@ -119,9 +119,9 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
         later = _move(memory, which, read, at_dram) + p[parameters.DRAM_LATENCY]
     if written > 0:
         _move(memory, which, written, at_dram)
-    if found == second_level.HIT and later == now:
+    if outcome == second_level.HIT and later == now:
         network.reply(memory, which, node, now)
-    elif found != second_level.WAITS:
+    elif outcome != second_level.WAITS:
         plan(memory, later, stage, node)
 
 

@@ -12,8 +12,8 @@ from piecewise_numba.natives import native
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports, thread_intrinsics
 from warpreg.timing.core.port import wraps
-from warpreg.timing.memory.columns import scalars
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import scalars
 
 
 @native(thread_intrinsics.processor_cycles)

@@ -14,9 +14,9 @@ from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import answers, crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_of_memory, next_planned, take
-from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import channels, nodes, parameters, queues, scalars, slices, sms
 
 
 def advance(memory: Memory, now: int) -> None:
@@ -159,20 +159,20 @@ def _serve(memory: Memory, which: int, queue: int, now: int) -> None:
         or _replies(memory, which) >= p[parameters.QUEUE2]
     ):
         return
-    found = second_level.look_up(memory, which, node)
-    if found == second_level.NO_SLOT:
+    outcome = second_level.look_up(memory, which, node)
+    if outcome == second_level.NO_SLOT:
         return
     linked_queues.take(memory, queue)
-    if found != second_level.HIT:
+    if outcome != second_level.HIT:
         second_level.wait(memory, node)
     start = max(now * TICKS, memory.slices[which, slices.FREE_AT])
     busy = sectors_in(memory.nodes[node, nodes.SECTORS]) * p[parameters.L2_SECTOR_TICKS]
     memory.slices[which, slices.FREE_AT] = start + busy
     burst = NONE
-    if found == second_level.ASKS:
+    if outcome == second_level.ASKS:
         memory.slices[which, slices.MISSES] += 1
         burst = second_level.request(memory, node)
-    elif found == second_level.HIT:
+    elif outcome == second_level.HIT:
         network.reply(memory, which, node, now)
     sm = memory.nodes[node, nodes.SM]
     while burst != NONE or memory.scalars[scalars.EVICTED] != 0:

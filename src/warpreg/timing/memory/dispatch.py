@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from warpreg.timing.core.typed import NEVER
 from warpreg.timing.memory import cached, contention, first_level, fixed
-from warpreg.timing.memory.columns import parameters
 from warpreg.timing.memory.layout import CACHED, CONTENTION, FIXED, Memory
+from warpreg.timing.memory.memory_columns import parameters
 
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:

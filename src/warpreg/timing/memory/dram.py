@@ -12,9 +12,9 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
-from warpreg.timing.memory.columns import channels, counts, dram_banks, nodes, parameters, queues, scalars
 from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import channels, counts, dram_banks, nodes, parameters, queues, scalars
 from warpreg.timing.memory.second_level import index_in_channel
 
 

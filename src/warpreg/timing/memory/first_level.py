@@ -16,7 +16,6 @@ from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import network, tags
-from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, sms
 from warpreg.timing.memory.heap import (
     FIRST_LEVEL,
     free_node,
@@ -27,6 +26,7 @@ from warpreg.timing.memory.heap import (
     wake,
 )
 from warpreg.timing.memory.layout import EVICT, TICKS, Memory
+from warpreg.timing.memory.memory_columns import cache_lines, counts, nodes, parameters, sms
 
 BYPASS_CYCLES = 1
 MUST_WAIT = -2

@@ -7,9 +7,9 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE
-from warpreg.timing.memory.columns import counts, parameters, sms
 from warpreg.timing.memory.heap import OFF_CHIP, give_back_from, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.memory.memory_columns import counts, parameters, sms
 
 AHEAD = 4096
 """Cycles between events, at most, so that a run without progress is detected."""

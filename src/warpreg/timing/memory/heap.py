@@ -6,8 +6,8 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.typed import NEVER, NONE, Array
-from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sms
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import counts, nodes, parameters, scalars, sms
 
 NODES_OF_SM = 2
 """Nodes of a transaction that the thread of its SM allocates: its own and the request of the first level."""

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from warpreg.gpu.memory import MODELS, SPREADS, WRITES
 from warpreg.timing.core.typed import Array, Words
-from warpreg.timing.memory.columns import (
+from warpreg.timing.memory.array_types import Halves, Records
+from warpreg.timing.memory.memory_columns import (
     CacheLines,
     CacheSets,
     Channels,
@@ -24,7 +25,6 @@ from warpreg.timing.memory.columns import (
     Slices,
     Sms,
 )
-from warpreg.timing.memory.typed import Halves, Records
 
 TICKS = 256
 DAYS, WEEK = 4096, 64

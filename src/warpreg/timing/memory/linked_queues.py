@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from warpreg.timing.core.typed import NONE
-from warpreg.timing.memory.columns import nodes, queues, scalars
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import nodes, queues, scalars
 
 
 def number(memory: Memory, node: int) -> None:

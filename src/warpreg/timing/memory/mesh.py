@@ -12,9 +12,9 @@ from __future__ import annotations
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
-from warpreg.timing.memory.columns import nodes, parameters, queues
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import PLACE, Memory
+from warpreg.timing.memory.memory_columns import nodes, parameters, queues
 from warpreg.timing.memory.network import answer
 from warpreg.timing.memory.packets import reply_flits, request_flits
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import next_planned, plan_by_sm, plan_in_turn, send_to_leader
-from warpreg.timing.memory.columns import nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.layout import CACHED, Memory
+from warpreg.timing.memory.memory_columns import nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
-from warpreg.timing.memory.columns import nodes, parameters
 from warpreg.timing.memory.heap import sectors_in
 from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.memory_columns import nodes, parameters
 
 
 def request_flits(memory: Memory, node: int) -> int:

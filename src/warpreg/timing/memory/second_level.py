@@ -9,9 +9,9 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import tags
-from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, slices
 from warpreg.timing.memory.heap import OFF_CHIP, SECOND_LEVEL, new_node, note_level
 from warpreg.timing.memory.layout import FOLDED, RANDOM, Memory
+from warpreg.timing.memory.memory_columns import cache_lines, counts, nodes, parameters, scalars, slices
 
 HIT, WAITS, ASKS, NO_SLOT = range(4)
 """Outcomes of a look-up: a hit; a miss on sectors already requested; a miss that reads ``ASKED`` from DRAM; no line can

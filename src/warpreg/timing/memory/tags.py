@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.core.typed import NONE
-from warpreg.timing.memory.columns import CacheLines, CacheSets, Nodes, cache_lines, cache_sets, nodes
-from warpreg.timing.memory.typed import Halves, Records
+from warpreg.timing.memory.array_types import Halves, Records
+from warpreg.timing.memory.memory_columns import CacheLines, CacheSets, Nodes, cache_lines, cache_sets, nodes
 
 LINE_SHIFT = 7
 TAG_BITS = 31

@@ -45,7 +45,7 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TrafficResult:
     """Number of loads that returned, their mean latency in cycles, and loads per cycle."""
 
     loads: int
@@ -53,7 +53,7 @@ class Measured:
     throughput: float
 
 
-def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms: int | None = None) -> Measured:
+def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms: int | None = None) -> TrafficResult:
     """Drive an idle memory system for ``warm_up`` cycles, then measure for ``cycles``; ``sms`` of its SMs send."""
     active = len(memory.sms) if sms is None else sms
     streams = np.zeros((active * traffic.streams * traffic.depth, STREAM_FIELDS), np.int64)
@@ -69,7 +69,7 @@ def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms
     settings[CYCLES] = warm_up + cycles
     run(memory, streams, settings, results, warm_up)
     loads = int(results[LOADS])
-    return Measured(loads, float(results[LATENCY_SUM]) / max(1, loads), loads / cycles)
+    return TrafficResult(loads, float(results[LATENCY_SUM]) / max(1, loads), loads / cycles)
 
 
 def drive(memory: Memory, streams: Array, settings: Array, results: Array, start: int) -> int:

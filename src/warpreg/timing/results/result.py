@@ -19,7 +19,7 @@ from warpreg.timing.core.counters import NAMES, Counters
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import array_of
 from warpreg.timing.core.whole_columns import accounts_of, sms_of, warps_of
-from warpreg.timing.results.bandwidth import Moved, moved
+from warpreg.timing.results.bandwidth import BandwidthUse, moved
 
 CAUSES = tuple(causes.NAMES)
 """Causes of the stall account, in the order of docs/reference/timing.md; every cycle of a warp slot has exactly one."""
@@ -55,7 +55,7 @@ class TimingResult(Counters):
     """By pipe: units of an SM."""
     memory: Mapping[str, int]
     """Counters of the memory system."""
-    moved: Mapping[str, Moved]
+    moved: Mapping[str, BandwidthUse]
     """By part of the memory system: its use (`warpreg.timing.results.bandwidth.moved`)."""
     counts: Counts
     """Accesses of the design."""

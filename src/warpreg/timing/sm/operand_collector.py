@@ -110,12 +110,12 @@ def earliest(c: Core, sm: SmRow, group: GroupRow) -> int:
     """The collector of a group that was allocated first, NONE if all are free; they are allocated in the order of
     issue.
     """
-    found = c.rows[group, groups.EARLIEST]
+    collector = c.rows[group, groups.EARLIEST]
     inside = c.rows[group, groups.ALL] & ~c.rows[group, groups.FREE]
-    if found == NONE and inside != 0:
-        found = oldest(c, sm, inside)
-        c.rows[group, groups.EARLIEST] = found
-    return found
+    if collector == NONE and inside != 0:
+        collector = oldest(c, sm, inside)
+        c.rows[group, groups.EARLIEST] = collector
+    return collector
 
 
 def group_of(c: Core, row: SchedulerRow, pipe: int) -> GroupRow:

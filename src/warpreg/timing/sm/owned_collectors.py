@@ -126,14 +126,14 @@ def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 def _first_to_enter(c: Core, sm: SmRow, able: int) -> int:
     """The slot whose first latched instruction issued first."""
-    found = lowest(able)
-    rest = able ^ bit(found)
+    first = lowest(able)
+    rest = able ^ bit(first)
     while rest != 0:
         slot = lowest(rest)
         rest ^= bit(slot)
-        if _sequence(c, sm, slot) < _sequence(c, sm, found):
-            found = slot
-    return found
+        if _sequence(c, sm, slot) < _sequence(c, sm, first):
+            first = slot
+    return first
 
 
 def _sequence(c: Core, sm: SmRow, slot: int) -> int:
@@ -235,14 +235,14 @@ def _try_all(c: Core, sm: SmRow, slots: int) -> None:
 @port("a turn of all slots")
 def slot_to_go(c: Core, sm: SmRow, among: int) -> int:
     """The slot with the oldest instruction that is still to be tried."""
-    found = lowest(among)
-    rest = among ^ bit(found)
+    oldest = lowest(among)
+    rest = among ^ bit(oldest)
     while rest != 0:
         slot = lowest(rest)
         rest ^= bit(slot)
-        if _oldest_to_try(c, sm, slot) < _oldest_to_try(c, sm, found):
-            found = slot
-    return found
+        if _oldest_to_try(c, sm, slot) < _oldest_to_try(c, sm, oldest):
+            oldest = slot
+    return oldest
 
 
 @stands_for(slot_to_go, when.IN_TURN)
@@ -302,14 +302,14 @@ def _number(c: Core, sm: SmRow, slot: int) -> int:
 def _oldest(c: Core, sm: SmRow, slot: int, among: int) -> int:
     """Of a non-empty set of a slot's collectors, the one whose instruction issued first."""
     number = _number(c, sm, slot)
-    found = lowest(among)
-    rest = among ^ bit(found)
+    oldest = lowest(among)
+    rest = among ^ bit(oldest)
     while rest != 0:
         place = lowest(rest)
         rest ^= bit(place)
-        if c.sequences[number + place] < c.sequences[number + found]:
-            found = place
-    return found
+        if c.sequences[number + place] < c.sequences[number + oldest]:
+            oldest = place
+    return oldest
 
 
 @stands_for(operand_collector.port_of, when.SEVERAL_READ)

@@ -55,16 +55,16 @@ def slowest(c: Core, warp: WarpRow) -> int:
     head = c.rows[warp, warps.HEAD]
     if head == NONE:
         return -1
-    found = MEMORY_CLASS if ports.exceeds_limit(c, warp, head) else -1
+    wait_class = MEMORY_CLASS if ports.exceeds_limit(c, warp, head) else -1
     if not needs_any_of(c, warp, head, warps.BUSY):
-        return found
+        return wait_class
     words = c.machine[machine.WORDS]
-    found = max(found, 0)
+    wait_class = max(wait_class, 0)
     for kind in range(1, len(causes.WAITS)):
-        found = max(found, kind) if needs_any_of(c, warp, head, warps.BUSY + kind * words) else found
+        wait_class = max(wait_class, kind) if needs_any_of(c, warp, head, warps.BUSY + kind * words) else wait_class
     if ports.is_two_level(c) and needs_any_of(c, warp, head, warps.BUSY + warps.LONG_SET * words):
-        found |= code.LONG_BIT
-    return found
+        wait_class |= code.LONG_BIT
+    return wait_class
 
 
 def needs_any_of(c: Core, warp: WarpRow, head: Pc, first: Column[WarpRow, int]) -> bool:

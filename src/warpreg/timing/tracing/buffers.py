@@ -11,7 +11,7 @@ from warpreg.designs.interface.plan import Plan
 from warpreg.timing.core.columns import causes
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import Array
-from warpreg.timing.tracing.rows import WORDS
+from warpreg.timing.tracing.event_rows import WORDS
 
 COUNT, ROOM, BEGIN, END = range(4)
 """Words of ``place``: rows so far, also beyond the room; room for rows; the first cycle, and the end of the window."""

@@ -28,7 +28,7 @@ from warpreg.timing.sm import (
     writeback,
 )
 from warpreg.timing.tracing.buffers import BEGIN, COUNT, END, IS, ROOM, SINCE
-from warpreg.timing.tracing.rows import CYCLE, KIND, PC, SEQUENCE, SLOT, SM, UNIT, VALUE, Kind
+from warpreg.timing.tracing.event_rows import CYCLE, KIND, PC, SEQUENCE, SLOT, SM, UNIT, VALUE, Kind
 
 ISSUE, ENTER, READ, DISPATCH = int(Kind.ISSUE), int(Kind.ENTER), int(Kind.READ), int(Kind.DISPATCH)
 RESULT, WRITE, EXTRA, DONE = int(Kind.RESULT), int(Kind.WRITE), int(Kind.EXTRA), int(Kind.DONE)
@@ -131,12 +131,12 @@ def served_as_planned(c: Core, op: OpRow, k: int, bank: int) -> int:
     """In place of `served` where a design plans sources: some of those may be elsewhere."""
     pc = c.rows[op, ops.PC]
     first = c.code[pc, code.ALL_READS]
-    found = 0
+    count = 0
     for other in range(c.code[pc, code.ALL_READS_END] - first):
         word = adapters.kept_source(c, op, other)
         asks = word >= 0 and word & operand_word.SAYS_BANK == bank
-        found += asks and c.lists[first + other, 0] == c.lists[first + k, 0]
-    return found
+        count += asks and c.lists[first + other, 0] == c.lists[first + k, 0]
+    return count
 
 
 def core_begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None: ...

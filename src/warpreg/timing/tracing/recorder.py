@@ -12,9 +12,9 @@ from warpreg.timing.core.columns import machine
 from warpreg.timing.core.conditions import Recording
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import NONE, Array
-from warpreg.timing.tracing import rows
+from warpreg.timing.tracing import event_rows
 from warpreg.timing.tracing.buffers import COUNT, IS, SINCE, counters, traced
-from warpreg.timing.tracing.rows import EVENT, SPANS, Kind
+from warpreg.timing.tracing.event_rows import EVENT, SPANS, Kind
 
 
 class Records(Protocol):
@@ -53,38 +53,38 @@ class Recorder:
         """
         self.missed = max(0, int(core.place[COUNT]) - self.room)
         written = core.events[: core.place[COUNT]].astype(np.int64)
-        written = written[written[:, rows.CYCLE] < cycles]  # an SM may have been stepped beyond the end
+        written = written[written[:, event_rows.CYCLE] < cycles]  # an SM may have been stepped beyond the end
         words = np.concatenate((written, self._open_spans(core, cycles)))
-        found = np.zeros(len(words), EVENT)
-        is_span = np.isin(words[:, rows.KIND], SPANS)
-        first = np.where(is_span, np.maximum(words[:, rows.CYCLE], self.begin), words[:, rows.CYCLE])
-        last = words[:, rows.CYCLE] + np.where(is_span, words[:, rows.SEQUENCE], 1)
-        found["launch"], found["cycle"] = launch, first + offset
-        found["cycles"] = np.minimum(last, self.end) - first
-        found["sequence"] = np.where(is_span, NONE, words[:, rows.SEQUENCE])
+        events = np.zeros(len(words), EVENT)
+        is_span = np.isin(words[:, event_rows.KIND], SPANS)
+        first = np.where(is_span, np.maximum(words[:, event_rows.CYCLE], self.begin), words[:, event_rows.CYCLE])
+        last = words[:, event_rows.CYCLE] + np.where(is_span, words[:, event_rows.SEQUENCE], 1)
+        events["launch"], events["cycle"] = launch, first + offset
+        events["cycles"] = np.minimum(last, self.end) - first
+        events["sequence"] = np.where(is_span, NONE, words[:, event_rows.SEQUENCE])
         for name, column in (
-            ("sm", rows.SM), ("kind", rows.KIND), ("slot", rows.SLOT), ("unit", rows.UNIT), ("pc", rows.PC),
-            ("value", rows.VALUE),
+            ("sm", event_rows.SM), ("kind", event_rows.KIND), ("slot", event_rows.SLOT), ("unit", event_rows.UNIT),
+            ("pc", event_rows.PC), ("value", event_rows.VALUE),
         ):  # fmt: skip
-            found[name] = words[:, column]
-        return found[np.lexsort((found["sm"], found["cycle"]))]
+            events[name] = words[:, column]
+        return events[np.lexsort((events["sm"], events["cycle"]))]
 
     def _open_spans(self, core: Any, cycles: int) -> Array:
         """Rows of what lasts until the end of the run."""
         m = core.machine
         sms, slots = int(m[machine.SMS]), int(m[machine.SLOTS])
         is_open = (core.lasting[:, SINCE] < min(cycles, self.end)) & (self.begin < cycles)
-        found = np.flatnonzero(is_open)
-        of_slot = found < sms * slots
+        spans = np.flatnonzero(is_open)
+        of_slot = spans < sms * slots
         resources = max(1, (len(core.lasting) - sms * slots) // sms)
-        resource = found - sms * slots
-        made = np.zeros((len(found), rows.WORDS), np.int64)
-        made[:, rows.KIND] = np.where(of_slot, Kind.STATE, Kind.RESOURCE)
-        made[:, rows.SM] = np.where(of_slot, found // slots, resource // resources)
-        made[:, rows.SLOT] = np.where(of_slot, found % slots, NONE)
-        made[:, rows.UNIT] = np.where(of_slot, core.lasting[found, IS], resource % resources)
-        made[:, rows.PC] = NONE
-        made[:, rows.SEQUENCE] = cycles - core.lasting[found, SINCE]
-        made[:, rows.CYCLE] = core.lasting[found, SINCE]
-        made[:, rows.VALUE] = core.lasting[found, IS]
+        resource = spans - sms * slots
+        made = np.zeros((len(spans), event_rows.WORDS), np.int64)
+        made[:, event_rows.KIND] = np.where(of_slot, Kind.STATE, Kind.RESOURCE)
+        made[:, event_rows.SM] = np.where(of_slot, spans // slots, resource // resources)
+        made[:, event_rows.SLOT] = np.where(of_slot, spans % slots, NONE)
+        made[:, event_rows.UNIT] = np.where(of_slot, core.lasting[spans, IS], resource % resources)
+        made[:, event_rows.PC] = NONE
+        made[:, event_rows.SEQUENCE] = cycles - core.lasting[spans, SINCE]
+        made[:, event_rows.CYCLE] = core.lasting[spans, SINCE]
+        made[:, event_rows.VALUE] = core.lasting[spans, IS]
         return made

@@ -22,7 +22,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import NONE, array_of
 from warpreg.timing.tracing import event_writers
 from warpreg.timing.tracing.buffers import END, IS, SINCE
-from warpreg.timing.tracing.rows import Kind
+from warpreg.timing.tracing.event_rows import Kind
 
 PC, CYCLE = range(2)
 """Columns of ``latest``: the instruction that issued last from a slot, and when."""

@@ -25,7 +25,7 @@ from warpreg.simt.launch.launch import Launch
 from warpreg.timing import Window, simulate
 from warpreg.timing.launch.simulate import timed
 from warpreg.timing.memory.clocked import cycles_of_no_calls, processor_cycles
-from warpreg.timing.memory.columns import scalars
+from warpreg.timing.memory.memory_columns import scalars
 
 LINES, LINE_WORDS = 1 << 14, 8
 LOADS = 4_000_000

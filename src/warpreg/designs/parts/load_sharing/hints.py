@@ -17,7 +17,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import traits_of
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
-from warpreg.simt.memory.instructions import elements
+from warpreg.simt.memory.memory_instructions import elements
 
 WORD_BYTES = 4
 EVERYTHING = -1

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from warpreg.ir.tensor import product_of
 from warpreg.ir.tensor.memory import Piece, matrix_in_memory
-from warpreg.simt.block.records import Fault
+from warpreg.simt.block.native_records import Fault
 from warpreg.simt.block.stops import stop_if, stop_unless_whole
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, LANES, Value, lanes_of
-from warpreg.simt.memory.instructions import MemoryAccess, Source
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.memory_instructions import MemoryAccess, Source
 from warpreg.simt.tensor.products import ProductOperation, split
 
 ROW_BYTES = 16

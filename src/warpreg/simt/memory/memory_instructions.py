@@ -14,7 +14,7 @@ from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Regis
 from warpreg.ir.types import U32, U64, Type
 from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot, set_slot, slot
+from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory import coalesced_path
@@ -136,7 +136,7 @@ class MemoryAccess:
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
         operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
-        found = coalesced_path.shape(self.values, base, operation.size, mask)
+        shape = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 
         def otherwise() -> Value:
@@ -144,9 +144,9 @@ class MemoryAccess:
             return self.call(operation, site, mask, [address, *given])
 
         if given:
-            coalesced_path.store(self.values, operation, found, offset, site, given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, offset, site, given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, found, offset, site, otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, offset, site, otherwise)]
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.ir.address_space import TEXTURE_WINDOW
-from warpreg.simt.block.records import Fault, Slot, set_slot, slot
+from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
 from warpreg.simt.lanes.single_precision import F32
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
@@ -44,17 +44,17 @@ def find(code: Code, place: Place, handle: Value, resource: Resource, geometry: 
     known = (distance < slot(code, launch, Slot.TEXTURE_BYTES)) & ((distance & (RECORD_BYTES - 1)) == 0)
     with code.if_(~known, likely=False):
         stop(code, place, Fault.UNKNOWN_HANDLE, handle)
-    found = Descriptor(code, slot(code, launch, Slot.TEXTURES) + distance)
-    with code.if_(found.word(Field.RESOURCE) != resource, likely=False):
+    descriptor = Descriptor(code, slot(code, launch, Slot.TEXTURES) + distance)
+    with code.if_(descriptor.word(Field.RESOURCE) != resource, likely=False):
         stop(code, place, Fault.WRONG_RESOURCE, handle)
     if geometry:
-        kind = found.word(Field.KIND)
+        kind = descriptor.word(Field.KIND)
         fits = kind == GEOMETRIES.index(geometry)
         if resource is Resource.SURFACE and geometry == "a2d":
             fits = fits | (kind == GEOMETRIES.index("cube")) | (kind == GEOMETRIES.index("acube"))
         with code.if_(~fits, likely=False):
             stop(code, place, Fault.WRONG_KIND, handle)
-    return found
+    return descriptor
 
 
 def stop(code: Code, place: Place, fault: Fault, address: Value) -> None:

@@ -11,7 +11,7 @@ from warpreg.ir.opcodes.texture import COORDINATES, CUBES, geometry, texture_ope
 from warpreg.ir.operands import Address, ConstantBank, Operand, Sink
 from warpreg.ir.types import U64, Kind, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot
+from warpreg.simt.block.native_records import SITE_BYTES, Slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm.emitter import I64, LANES, MASK, Value, lanes_of

@@ -14,7 +14,7 @@ from warpreg.counting.pieces import Piece, Splitter
 from warpreg.timing.core.typed import Array
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
-from warpreg.timing.hooks.widths import WORD_BYTES
+from warpreg.timing.hooks.result_widths import WORD_BYTES
 from warpreg.trace import long_arrays
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.widths import WidthReader
