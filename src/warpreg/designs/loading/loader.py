@@ -85,12 +85,12 @@ def _packaged() -> dict[str, tuple[Path, str]]:
 
 def _installed() -> dict[str, tuple[Path, str]]:
     """File and module of each entry point, found without importing it."""
-    found: dict[str, tuple[Path, str]] = {}
+    designs: dict[str, tuple[Path, str]] = {}
     for point in entry_points(group=GROUP):
         spec = importlib.util.find_spec(point.module)
         if spec is not None and spec.origin is not None:
-            found[point.name] = (Path(spec.origin), point.module)
-    return found
+            designs[point.name] = (Path(spec.origin), point.module)
+    return designs
 
 
 def _checked(design: Design, checked: bool | None) -> Design:

@@ -80,13 +80,13 @@ def optimum(
 
     Results in ``given`` are fixed in the LRF and not counted; all others can then be placed in the ORF only.
     """
-    found = accesses_of(view, strand)
+    accesses = accesses_of(view, strand)
     program = Packing()
-    all_ = families(found, upper, choices, view.blocks, dominators(view.kernel))
+    all_ = families(accesses, upper, choices, view.blocks, dominators(view.kernel))
     done = {write.key for placed in given or () for write in placed.candidate.writes}
     stays = _variables(program, (one for one in all_ if given is None or _is_left(one, done)))
     _add_ordering_rows(program, stays)
-    spared = _add_sharing_terms(program, stays, found, upper)
+    spared = _add_sharing_terms(program, stays, accesses, upper)
     _add_capacity_rows(program, stays, upper)
     deadline = time.monotonic() + limit_s
     while True:
@@ -142,7 +142,9 @@ def _add_ordering_rows(program: Packing, stays: Sequence[_Stay]) -> None:
         program.at_most(1, [(i, 1) for i in members])
 
 
-def _add_sharing_terms(program: Packing, stays: Sequence[_Stay], found: Accesses, upper: UpperLevels) -> dict[int, int]:
+def _add_sharing_terms(
+    program: Packing, stays: Sequence[_Stay], accesses: Accesses, upper: UpperLevels
+) -> dict[int, int]:
     """Add variables and rows that correct the savings of results that may be in two levels at once.
 
     A read that both levels could serve is counted for the LRF only; the MRF write is elided if every read is served.
@@ -153,14 +155,14 @@ def _add_sharing_terms(program: Packing, stays: Sequence[_Stay], found: Accesses
     for i, stay in enumerate(stays):
         for row in stay.serves:
             served.setdefault(row, ([], []))[stay.family.bank is not None].append(i)
-    reads = {read.rows[0]: read for read in found.reads}
+    reads = {read.rows[0]: read for read in accesses.reads}
     for row, (inside, banked) in served.items():
         if inside and banked and not shared.isdisjoint(reads[row].reaching):
             both = program.variable(-_pj(reads[row], upper.mrf.read, upper) + _pj(reads[row], upper.cost.read, upper))
             program.at_most(1, [*((i, 1) for i in (*inside, *banked)), (both, -1)])
     spared: dict[int, int] = {}
-    for write in found.writes:
-        rows = [read.rows[0] for read in found.reads if write.key in read.reaching]
+    for write in accesses.writes:
+        rows = [read.rows[0] for read in accesses.reads if write.key in read.reaching]
         if write.key in shared and not write.needs_mrf and all(row in served for row in rows):
             spared[write.key] = variable = program.variable(spared_pj(write, upper))
             for row in rows:

@@ -111,12 +111,12 @@ def _is_allowed(candidate: Candidate, options: ScratchpadOptions) -> bool:
 
 
 def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Iterator[Candidate]:
-    found = accesses_of(view, strand)
-    for candidate in results(found):
+    accesses = accesses_of(view, strand)
+    for candidate in results(accesses):
         if options.several_writes or len(candidate.writes) == 1:
             yield candidate
     if options.operands and options.live_out:
-        yield from operands(found, view.blocks, dominators(view.kernel))
+        yield from operands(accesses, view.blocks, dominators(view.kernel))
 
 
 @dataclass

@@ -44,7 +44,7 @@ class Confined:
 
 def confined(stage: Staged) -> Confined:
     """The values that some lane needs where the warp holds no section."""
-    kernel, live, found = stage.kernel, live_values(stage.kernel), values(stage.kernel)
+    kernel, live, webs = stage.kernel, live_values(stage.kernel), values(stage.kernel)
     at = [0] * kernel.instruction_count
     boundary: dict[tuple[int, int], int] = {}
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
@@ -61,7 +61,7 @@ def confined(stage: Staged) -> Confined:
                 held = False
                 at[pc] = live.after[pc] | waiting
             elif not held:
-                named = sum(1 << value for value in {*found.written[pc], *found.read[pc]})
+                named = sum(1 << value for value in {*webs.written[pc], *webs.read[pc]})
                 at[pc] = live.before[pc] | live.after[pc] | waiting | named
         if pcs and not stage.states.boundary[block.index, END]:
             boundary[block.index, END] = live.after[pcs[-1]] | waiting
@@ -102,14 +102,14 @@ def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int
     """The kernel with the values in their new registers, without moves of a register to itself; and by pc the pc in the
     original kernel.
     """
-    kernel, found, cells = stage.kernel, values(stage.kernel), accesses(stage.kernel).cells
+    kernel, webs, cells = stage.kernel, values(stage.kernel), accesses(stage.kernel).cells
     bodies: dict[int, list[Instruction]] = {}
     original: list[int] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         bodies[block.index] = []
         for pc, instruction in enumerate(block.instructions, first):
-            results = _operands(instruction.results, found.written[pc], register, cells)
-            sources = _operands(instruction.sources, found.read[pc], register, cells)
+            results = _operands(instruction.results, webs.written[pc], register, cells)
+            sources = _operands(instruction.sources, webs.read[pc], register, cells)
             is_needless = stage.original[pc] == INSERTED and bool(results) and results == sources
             if not is_needless:
                 bodies[block.index].append(replace(instruction, operands=(*results, *sources)))
