@@ -92,11 +92,11 @@ def _largest(made: Callable[[int], Needs], most: int, fits: Callable[[Needs], bo
     return low
 
 
-def _told(found: Needs, needs: Needs) -> str:
+def _told(reduced: Needs, needs: Needs) -> str:
     """What is less, in words."""
     words = [
-        (found.threads, needs.threads, "threads per block"),
-        (found.registers, needs.registers, "registers per thread"),
-        (found.shared_bytes, needs.shared_bytes, "bytes of shared memory per block"),
+        (reduced.threads, needs.threads, "threads per block"),
+        (reduced.registers, needs.registers, "registers per thread"),
+        (reduced.shared_bytes, needs.shared_bytes, "bytes of shared memory per block"),
     ]
     return " and ".join(f"{less} {what}" for less, most, what in words if less < most)
