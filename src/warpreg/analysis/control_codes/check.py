@@ -220,12 +220,12 @@ class _Check:
     def _later(self, state: State, cycles: int) -> State:
         """The state some cycles later, without what is done by then."""
         limit = self.latencies.longest
-        found: State = {}
+        later: State = {}
         for cell, key, pending in accesses_of(state):
             after = pending.after(cycles, limit)
             if after.cycles < limit or not self.timed[key.pc].timing.is_fixed:
-                found.setdefault(cell, {})[key] = after
-        return found
+                later.setdefault(cell, {})[key] = after
+        return later
 
 
 def _control(kernel: Kernel, pc: int, instruction: Instruction) -> ControlCode:

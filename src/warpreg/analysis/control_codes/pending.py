@@ -80,12 +80,12 @@ State = dict[str, dict[Key, Pending]]
 
 def joined(one: State, other: State) -> State:
     """The worst case of two paths."""
-    found = {cell: dict(pending) for cell, pending in one.items()}
+    result = {cell: dict(pending) for cell, pending in one.items()}
     for cell, pending in other.items():
-        mine = found.setdefault(cell, {})
+        mine = result.setdefault(cell, {})
         for key, value in pending.items():
             mine[key] = mine[key].joined(value) if key in mine else value
-    return found
+    return result
 
 
 def issue_distance(control: ControlCode) -> int:
@@ -98,13 +98,13 @@ def issue_distance(control: ControlCode) -> int:
 def waits_of(instruction: Instruction, control: ControlCode) -> dict[int, int]:
     """The counters that an instruction waits for, and the value that each must have at most: 0 by the wait mask; as
     ``DEPBAR.LE SB5, 0x2, {4,3}`` names them."""
-    found = {number: 0 for number in range(COUNTERS) if control.waits >> number & 1}
+    waits = {number: 0 for number in range(COUNTERS) if control.waits >> number & 1}
     if instruction.traits.awaits_counter:
         counter, count, more = instruction.sources
-        found[_counter(counter)] = count.value if isinstance(count, Immediate) else 0
+        waits[_counter(counter)] = count.value if isinstance(count, Immediate) else 0
         if isinstance(more, Special):
-            found |= {int(number): 0 for number in more.name.strip("{}").split(",")}
-    return found
+            waits |= {int(number): 0 for number in more.name.strip("{}").split(",")}
+    return waits
 
 
 def _counter(operand: object) -> int:
