@@ -312,12 +312,12 @@ class Module:
             return name
         if name in self.source.instances:
             return self.source.instances[name]
-        found = [known for known in names if normal(name) in forms(known)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            listed = ", ".join(self.shown_names(found))
-            raise WarpregError(f"{self.file}: '{name}' is the name of {len(found)} kernels: {listed}")
+        matches = [known for known in names if normal(name) in forms(known)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            listed = ", ".join(self.shown_names(matches))
+            raise WarpregError(f"{self.file}: '{name}' is the name of {len(matches)} kernels: {listed}")
         template, _, arguments = name.partition("<")
         if template.rpartition("::")[2] in self.source.templates:
             raise WarpregError(f"{self.file}: {self._not_instantiated(name, template.rpartition('::')[2], arguments)}")
