@@ -170,22 +170,22 @@ class DeclarationReader:
 
     def _type(self, earlier: Type | None) -> Type:
         cursor = self._cursor
-        found = TYPES.get(cursor.text[1:])
-        if found is None:
+        declared = TYPES.get(cursor.text[1:])
+        if declared is None:
             raise MalformedError(cursor.start, f"unknown type '{cursor.text}'")
         if earlier is not None:
             raise MalformedError(cursor.start, f"a second type '{cursor.text}' after '.{earlier}'")
         cursor.advance()
-        return found
+        return declared
 
     def _alignment(self) -> int:
         start = self._cursor.start
-        found = integer_literal(self._cursor, "an alignment")
-        if found < 1 or found & (found - 1):
-            raise MalformedError(start, f"alignment {found} is not a power of two")
-        if found > MAX_ALIGNMENT:
-            raise MalformedError(start, f"alignment {found} is more than {MAX_ALIGNMENT}")
-        return found
+        alignment = integer_literal(self._cursor, "an alignment")
+        if alignment < 1 or alignment & (alignment - 1):
+            raise MalformedError(start, f"alignment {alignment} is not a power of two")
+        if alignment > MAX_ALIGNMENT:
+            raise MalformedError(start, f"alignment {alignment} is more than {MAX_ALIGNMENT}")
+        return alignment
 
     def _attribute(self) -> list[str]:
         return [self._step(), *attribute_tokens(self._cursor)]

@@ -143,8 +143,8 @@ def _with_short_names(ptx: str, name: str, source: Path) -> str:
     """PTX with ``.file`` directives that do not depend on where the source and the wheels are."""
     folders = [str(source.parent), *map(str, (*toolkit_folders(), STAND_INS))]
 
-    def shortened(found: re.Match[str]) -> str:
-        file = found[2]
+    def shortened(match: re.Match[str]) -> str:
+        file = match[2]
         if Path(file).name == BUILT_IN_HEADER:
             file = BUILT_IN_HEADER
         elif file == str(source):
@@ -152,6 +152,6 @@ def _with_short_names(ptx: str, name: str, source: Path) -> str:
         else:
             inside = next((folder for folder in folders if file.startswith(f"{folder}/")), None)
             file = file[len(inside) + 1 :] if inside else file
-        return f"{found[1]}{file}{found[3]}"
+        return f"{match[1]}{file}{match[3]}"
 
     return FILE.sub(shortened, ptx)

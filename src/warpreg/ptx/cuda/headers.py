@@ -98,12 +98,12 @@ def included(text: str, folder: Path, include: Sequence[str]) -> Included:
                 continue
             name = (quoted or angled).decode(errors="replace")
             places = [place, *map(Path, include)]
-            found = next(_existing(name, places), None)
-            if found is None:
+            header = next(_existing(name, places), None)
+            if header is None:
                 missing[name] = None
-            elif found not in files:
-                files[found] = found.read_bytes()
-                pending.append((files[found], found.parent))
+            elif header not in files:
+                files[header] = header.read_bytes()
+                pending.append((files[header], header.parent))
     return Included(files, tuple(missing), is_whole)
 
 
