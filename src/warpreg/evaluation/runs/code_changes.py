@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.analysis.pressure import pressure
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.chosen import ConfiguredDesign
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.counting import How
@@ -80,7 +80,9 @@ class CodeChanges:
         return [one for one in chosen if one.worsening > limit]
 
 
-def code_changes(before: Version, after: Version, choices: Sequence[Chosen], setting: Setting, how: How) -> CodeChanges:
+def code_changes(
+    before: Version, after: Version, choices: Sequence[ConfiguredDesign], setting: Setting, how: How
+) -> CodeChanges:
     """All changes from one version to the other."""
     common = [name for name in before.kernels if name in after.kernels]
     first, second = (_measured(one, common, choices, setting, how) for one in (before, after))
@@ -100,7 +102,7 @@ def code_changes(before: Version, after: Version, choices: Sequence[Chosen], set
 
 
 def _measured(
-    version: Version, names: Sequence[str], choices: Sequence[Chosen], setting: Setting, how: How
+    version: Version, names: Sequence[str], choices: Sequence[ConfiguredDesign], setting: Setting, how: How
 ) -> Mapping[str, Values]:
     """By kernel all its values; with several kernels that ran, also their sums."""
     found: dict[str, dict[tuple[str, str], float]] = {}
@@ -141,7 +143,7 @@ def _of_kernel(run: Run, kernel: Kernel) -> Run:
 
 
 def _run_values(
-    run: Run, choices: Sequence[Chosen], setting: Setting, how: How
+    run: Run, choices: Sequence[ConfiguredDesign], setting: Setting, how: How
 ) -> Iterator[tuple[tuple[str, str], float]]:
     yield ("", "warp-instructions"), run.warp_instructions
     for row in compare(run, choices, setting, how):
