@@ -17,7 +17,7 @@ from warpreg import designs, energy, gpu
 from warpreg.designs import Design
 from warpreg.designs.interface import Logic, Table
 from warpreg.designs.interface.parameters import ParameterSpec
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import technology
 from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.hardware import check_prices

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs import comparison, traces
 from warpreg.evaluation.runs import run as runs
 from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters

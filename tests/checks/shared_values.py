@@ -15,8 +15,8 @@ from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import load
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.loading.chosen import ConfiguredDesign
 from warpreg.designs.loading.composition import joined
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError

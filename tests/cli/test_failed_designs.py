@@ -12,7 +12,7 @@ import pytest
 
 import warpreg
 from warpreg.cli import main
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy.errors import EnergyError
 from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
 from warpreg.evaluation.runs.counting import Replayed

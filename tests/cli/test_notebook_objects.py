@@ -7,7 +7,7 @@ from tests.ir.test_html_table import texts
 
 import warpreg
 from warpreg import designs, gpu
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, compare
 
 

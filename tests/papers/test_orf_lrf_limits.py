@@ -9,7 +9,7 @@ import pytest
 
 from warpreg import energy
 from warpreg.designs import load, program_table
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.placement.operand_energy import operand_energy
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload

@@ -14,7 +14,7 @@ from warpreg import gpu, workloads
 from warpreg.cli import main
 from warpreg.codegen import CompileOptions, translate
 from warpreg.counting.fitting import misfit, what_fits
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine, occupancy
 
 Output = pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ from types import FunctionType
 from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.core.conditions import Given
 from warpreg.timing.launch.explained import walked, with_hooks
 from warpreg.timing.launch.variants import given_of_design

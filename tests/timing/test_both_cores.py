@@ -19,7 +19,7 @@ from tests.timing.vocabulary import timed
 
 from warpreg import simt, workloads
 from warpreg.designs import load as load_design
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.run import run_workload
 from warpreg.gpu import Machine, load

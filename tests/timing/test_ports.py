@@ -17,7 +17,7 @@ from piecewise_numba.natives import Function
 from warpreg import gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.banks import Banks, Collectors
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu.memory import MODELS
 from warpreg.gpu.units import WINDOW
 from warpreg.ir.errors import UnknownNameError

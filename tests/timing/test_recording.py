@@ -15,7 +15,7 @@ import pytest
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing import TimingResult

@@ -26,7 +26,7 @@ from warpreg import simt, timing
 from warpreg.designs import load as load_design
 from warpreg.designs import program_table
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing import TimingResult, memory

@@ -7,7 +7,7 @@ from tests.timing.launches import Launched
 from tests.timing.reference.machine import Sm
 
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.launch.tracing import FOREVER, TracedLaunch, TraceOfRun
 from warpreg.timing.tracing.recorder import Recorder
 

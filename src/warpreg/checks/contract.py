@@ -17,8 +17,8 @@ from warpreg.checks.counterexample import Counterexample, counterexample
 from warpreg.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
-from warpreg.designs.loading.chosen import ConfiguredDesign
 from warpreg.designs.loading.composition import parts_of
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Counts, replay_launches

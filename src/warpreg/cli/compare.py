@@ -29,7 +29,7 @@ from warpreg.cli.options import (
 )
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.choices import attempted
 from warpreg.evaluation.runs.comparing import Making
 from warpreg.evaluation.runs.comparison import BASELINE, Setting

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import energy_tables, output
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
 from warpreg.evaluation.runs.counting import Counted, Timed
 from warpreg.evaluation.runs.residency import theoretical

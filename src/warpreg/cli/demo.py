@@ -10,7 +10,7 @@ from warpreg.cli import output
 from warpreg.cli.comparison_tables import print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, output_option, problem_options
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.row import Row
 from warpreg.evaluation.runs.run import CompileChoice, find_workload, run_workload

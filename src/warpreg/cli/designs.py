@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from warpreg import designs
-from warpreg.designs.loading.chosen import ConfiguredDesign
 from warpreg.designs.loading.composition import SEPARATOR
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.choices import Grids, grid
 from warpreg.evaluation.runs.row import Value
 from warpreg.gpu import Machine

@@ -19,7 +19,7 @@ from warpreg.cli.source_lines import Measuring, print_lines
 from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.evaluation.runs.placement import Placement, placements
 from warpreg.evaluation.runs.provenance import code_version, kernel_digest

@@ -14,7 +14,7 @@ from warpreg import energy
 from warpreg.cli import output
 from warpreg.cli.cycles import recorded
 from warpreg.cli.launching import KERNEL_FILES
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import by_instruction
 from warpreg.evaluation.runs.comparison import Setting
 from warpreg.evaluation.runs.counting import Timed

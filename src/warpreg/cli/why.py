@@ -25,7 +25,7 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.cli.targets import TARGET, run_target
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import Technology
 from warpreg.evaluation.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.evaluation.runs.comparison import Setting

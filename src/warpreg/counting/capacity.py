@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpreg.counting.block_visits import block_visits
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Recorded
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.counting.capacity import RecordedLaunch, capacity_for, threads_of
 from warpreg.designs.interface.residency import Launch as Shape
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 

@@ -9,7 +9,7 @@ import pytest
 
 import warpreg
 from warpreg import gpu, simt
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import by_instruction
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import Run

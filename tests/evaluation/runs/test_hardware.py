@@ -19,7 +19,7 @@ import warpreg
 from warpreg import energy, gpu
 from warpreg.cli import main
 from warpreg.designs.errors import DesignError
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import EnergyError
 from warpreg.evaluation.runs.comparison import Setting
 from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage

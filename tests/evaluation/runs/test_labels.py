@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from warpreg import gpu
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Failure
 
 MACHINE = gpu.load("titanx")

@@ -11,7 +11,7 @@ from tests.timing.test_miniatures import FOLDER
 from warpreg import api, gpu
 from warpreg.cli import main
 from warpreg.designs import DesignError
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, row
 from warpreg.evaluation.runs.counting import Replayed
 from warpreg.evaluation.runs.residency import theoretical

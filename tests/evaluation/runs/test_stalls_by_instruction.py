@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import warpreg
 from piecewise_numba.options import Mode
 from warpreg import gpu, simt
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.evaluation.runs.stalls_by_instruction import NO_WAITS, stalls_by_instruction
 from warpreg.timing import CAUSES, simulate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from warpreg import designs, energy, gpu
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.hardware import check_prices
 from warpreg.evaluation.runs.run import Run, RunError, find_workload, run_workload

@@ -18,7 +18,7 @@ from tests.evaluation.sweep.conftest import StudyFolder
 from warpreg import gpu
 from warpreg.cache import store
 from warpreg.cli import main
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import Counted, Replayed
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.sweep import executors, processes, work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import simt, timing
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.gpu import load
 from warpreg.timing import Window

@@ -15,7 +15,7 @@ from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port
 from warpreg.timing.core.conditions import Given, When

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from warpreg import gpu
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import sampled
 from warpreg.gpu import Machine

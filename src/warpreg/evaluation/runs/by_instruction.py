@@ -29,7 +29,7 @@ from warpreg.designs.interface.hooks import HOOKS, combined, parts_of_hook
 from warpreg.designs.interface.plan import READ, WRITE, Plan
 from warpreg.designs.interface.plan_functions import count
 from warpreg.designs.interface.program import Program
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine

@@ -10,7 +10,7 @@ from pathlib import Path
 from warpreg import designs
 from warpreg.designs import Design
 from warpreg.designs.errors import ParameterError
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Failure, Parameters, Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.analysis.pressure import pressure
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.counting import How

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
 from warpreg.evaluation.runs.counting import How
 from warpreg.evaluation.runs.row import Failure, Parameters, Row

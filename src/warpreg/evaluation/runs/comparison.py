@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpreg import energy, gpu
 from warpreg.designs import DesignError
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import LevelEnergy, Technology
 from warpreg.evaluation.runs.counting import Counted, How, Replayed
 from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from piecewise_numba.options import Mode
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.provenance import DIGITS
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine

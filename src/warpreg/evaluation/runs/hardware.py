@@ -9,7 +9,7 @@ from typing import Any
 from warpreg import energy
 from warpreg.designs import Design
 from warpreg.designs.interface.hardware import Logic, Table
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.hardware_checks import check_hardware
 from warpreg.energy import EnergyError, Structure, Technology
 from warpreg.energy.cost import access_cost

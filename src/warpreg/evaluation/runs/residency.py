@@ -8,7 +8,7 @@ from typing import Any
 
 from warpreg.counting.capacity import capacity_of
 from warpreg.counting.fitting import misfit
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.simt import Launch
 

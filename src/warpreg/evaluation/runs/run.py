@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.provenance import NOTE, kernel_digest
 from warpreg.evaluation.runs.residency import Residency, residency
 from warpreg.gpu import Machine

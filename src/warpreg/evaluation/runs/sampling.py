@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from warpreg import timing
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import demand_on, fitting_demand
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine

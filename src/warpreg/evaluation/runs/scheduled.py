@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg import gpu, timing
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piecewise_numba.options import Mode
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import rows_of_code
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from warpreg import energy
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import EnergyError
 from warpreg.evaluation.runs.hardware import check_prices
 from warpreg.gpu import Machine

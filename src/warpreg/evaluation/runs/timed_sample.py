@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol, Self
 
 from warpreg import gpu, timing
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import ConfiguredDesign
 from warpreg.designs.loading.composition import joined
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import ONE_SM, Sampling, timed

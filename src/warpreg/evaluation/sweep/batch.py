@@ -23,7 +23,7 @@ from warpreg import energy, gpu
 from warpreg.cache import store
 from warpreg.cache.identity import Unaffected, fields_of
 from warpreg.cache.sources import sources_digest
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import Technology
 from warpreg.evaluation.runs import stored_row
 from warpreg.evaluation.runs.counting import Timed

@@ -8,7 +8,7 @@ import numpy.random
 
 import warpreg.replay.walker  # noqa: F401
 from warpreg import energy, gpu
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.technologies import DEFAULT_TECHNOLOGY

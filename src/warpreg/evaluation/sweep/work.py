@@ -15,7 +15,7 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 import warpreg
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Counting, Setting, attempts
 from warpreg.evaluation.runs.counting import Counted, How, Timed
 from warpreg.evaluation.runs.row import Failure

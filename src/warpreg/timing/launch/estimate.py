@@ -22,7 +22,7 @@ import numpy as np
 
 from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES

@@ -17,8 +17,8 @@ from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
-from warpreg.designs.loading.chosen import PLAIN, ConfiguredDesign
 from warpreg.designs.loading.composition import compose, joined, parts_of
+from warpreg.designs.loading.configured_design import PLAIN, ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.sass.listing import Copy

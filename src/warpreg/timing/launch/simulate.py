@@ -16,7 +16,7 @@ from warpreg.counting.fitting import misfit
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
 from warpreg.designs.parts.hints.program_table import program_table

@@ -13,7 +13,7 @@ from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs.interface.program import Program
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.ir.kernel import Kernel

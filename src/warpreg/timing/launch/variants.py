@@ -17,7 +17,7 @@ from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.fetch import banks_of, with_collectors
 from warpreg.gpu import Machine
 from warpreg.timing import hooks as of_hooks

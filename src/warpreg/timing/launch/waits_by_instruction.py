@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import causes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from warpreg import gpu, timing
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import fitting_demand
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.scheduled import Variant

@@ -13,7 +13,7 @@ from warpreg import gpu, timing
 from warpreg.counting.capacity import capacity_of
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Residency, room
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import Piece, timed
 from warpreg.evaluation.runs.scheduled import Variant

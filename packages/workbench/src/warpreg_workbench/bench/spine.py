@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg import codegen, simt, workloads
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piecewise_numba.recipe import compiled
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine

@@ -13,7 +13,7 @@ from typing import Any
 from warpreg import designs, energy, gpu, simt, workloads
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.residency import Launch
-from warpreg.designs.loading.chosen import ConfiguredDesign
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.fetch import with_collectors
 from warpreg.energy import EnergyError
 from warpreg.evaluation.runs.counting import Timed
