@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.strands import Strand
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.candidates import MRF, Candidate
-from warpreg.designs.parts.placement.copies import Copied
+from warpreg.designs.parts.placement.copies import LrfCopy
 from warpreg.designs.parts.placement.instances import Accesses, KernelView, Read, Write, accesses_of
 from warpreg.designs.parts.placement.integer import Packing, Solution, solve
 from warpreg.designs.parts.placement.packing import UndecidedError, minimal_conflict, pack
@@ -37,8 +37,8 @@ class Optimum:
     and the ORF, and the reads that the LRF serves.
     """
 
-    placed: tuple[Placed, ...]
-    copied: tuple[Copied, ...]
+    placed: tuple[Allocation, ...]
+    copied: tuple[LrfCopy, ...]
     savings: float
     bound: float
     proven: bool
@@ -74,7 +74,7 @@ def optimum(
     upper: UpperLevels,
     choices: Choices = ANY,
     limit_s: float = LIMIT_S,
-    given: Sequence[Placed] | None = None,
+    given: Sequence[Allocation] | None = None,
 ) -> Optimum:
     """The optimal placement of a strand; not proven if the solver runs out of time.
 
@@ -226,9 +226,9 @@ def _optimum(
     solution: Solution,
 ) -> Optimum:
     """The stays as placements, those of the LRF last: the LRF serves reads that both levels hold."""
-    placed: list[Placed] = []
-    banked: list[Placed] = []
-    copied: list[Copied] = []
+    placed: list[Allocation] = []
+    banked: list[Allocation] = []
+    copied: list[LrfCopy] = []
     inside = [stays[i].candidate for i in chosen if stays[i].family.bank is None]
     above = {write.key for candidate in inside for write in candidate.writes}
     for i in chosen:
@@ -236,18 +236,20 @@ def _optimum(
         candidate = _with_mrf_writes(stays[i].candidate, elided) if family.shared else stays[i].candidate
         if family.bank is None:
             placed.append(
-                Placed(candidate, family.level, firsts[i], candidate.savings(upper.cost, upper.mrf, upper.frequency))
+                Allocation(
+                    candidate, family.level, firsts[i], candidate.savings(upper.cost, upper.mrf, upper.frequency)
+                )
             )
             continue
         assert upper.lrf_cost is not None
         besides = tuple(write for write in candidate.writes if family.shared and write.key in above)
         alone = tuple(write for write in candidate.writes if write not in besides)
         if besides:
-            copied.append(Copied(replace(candidate, writes=besides), family.bank, 0.0))
+            copied.append(LrfCopy(replace(candidate, writes=besides), family.bank, 0.0))
         if alone:
             part = replace(candidate, writes=alone)
             banked.append(
-                Placed(part, family.level, family.bank, part.savings(upper.lrf_cost, upper.mrf, upper.frequency))
+                Allocation(part, family.level, family.bank, part.savings(upper.lrf_cost, upper.mrf, upper.frequency))
             )
     return Optimum((*placed, *banked), tuple(copied), solution.gain, solution.bound, solution.proven)
 
@@ -257,7 +259,7 @@ def _with_mrf_writes(stay: Candidate, elided: Set[int]) -> Candidate:
     return replace(stay, writes=tuple(replace(write, needs_mrf=write.key not in elided) for write in stay.writes))
 
 
-def saved_pj(placed: Iterable[Placed], copied: Iterable[Copied], upper: UpperLevels) -> float:
+def saved_pj(placed: Iterable[Allocation], copied: Iterable[LrfCopy], upper: UpperLevels) -> float:
     """pJ that a placement saves, counted access by access with the frequencies of ``upper``."""
     costs = {MRF: upper.mrf, upper.level: upper.cost, upper.lrf_level: upper.lrf_cost or upper.cost}
     at: dict[int, tuple[Read, int]] = {}

@@ -17,7 +17,7 @@ from warpreg.codegen.passes.base import with_blocks
 from warpreg.designs.parts.sharing.groups import NO_REGISTER, groups_of
 from warpreg.designs.parts.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.parts.sharing.seats import Seats, points_of
-from warpreg.designs.parts.sharing.staging import INSERTED, Staged
+from warpreg.designs.parts.sharing.staging import INSERTED, StagedKernel
 from warpreg.designs.parts.sharing.states import END, START, Marks, Need
 from warpreg.designs.parts.window.live_values import live_values
 from warpreg.ir.instruction import Instruction
@@ -26,7 +26,7 @@ from warpreg.ir.operands import Operand, Register
 
 
 @dataclass(frozen=True)
-class Compacted:
+class Compaction:
     """``register`` [value] of a staged kernel after compaction; ``failed``: values that found no register."""
 
     register: tuple[int, ...]
@@ -34,7 +34,7 @@ class Compacted:
 
 
 @dataclass(frozen=True)
-class Confined:
+class Confinement:
     """Where values of a staged kernel must be in the base set: bit sets by pc and by boundary, and ``all`` of them."""
 
     at: tuple[int, ...]
@@ -42,7 +42,7 @@ class Confined:
     all: int
 
 
-def confined(stage: Staged) -> Confined:
+def confined(stage: StagedKernel) -> Confinement:
     """The values that some lane needs where the warp holds no section."""
     kernel, live, webs = stage.kernel, live_values(stage.kernel), values(stage.kernel)
     at = [0] * kernel.instruction_count
@@ -68,10 +68,10 @@ def confined(stage: Staged) -> Confined:
     total = 0
     for bits in (*at, *boundary.values()):
         total |= bits
-    return Confined(tuple(at), boundary, total)
+    return Confinement(tuple(at), boundary, total)
 
 
-def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Compacted:
+def compacted(stage: StagedKernel, base: int, registers: int, wanted: Confinement) -> Compaction:
     """New registers of the values, of ``registers`` in all: first of those that must be in the base set."""
     groups = groups_of(stage.kernel)
     seats = Seats(groups, points_of(stage.kernel), base, registers, wanted.all)
@@ -80,10 +80,10 @@ def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Com
     failed = set(seats.seat(confined_groups))
     for number in seats.seat([number for number in numbers if not seats.is_confined(number)]):
         failed |= seats.confined_beside(number)
-    return Compacted(seats.registers_of_values(), sum(1 << v for number in failed for v in groups.members[number]))
+    return Compaction(seats.registers_of_values(), sum(1 << v for number in failed for v in groups.members[number]))
 
 
-def tightest(stage: Staged, wanted: Confined, failed: int, need: Need, slack: int) -> Marks:
+def tightest(stage: StagedKernel, wanted: Confinement, failed: int, need: Need, slack: int) -> Marks:
     """Where a section could be held so that some values need not be in the base set: of the instructions and boundaries
     at which they must be there and where the warp may hold one, those at which most registers are needed, or up to
     ``slack`` fewer.
@@ -98,7 +98,7 @@ def tightest(stage: Staged, wanted: Confined, failed: int, need: Need, slack: in
     )
 
 
-def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int, ...]]:
+def renamed(stage: StagedKernel, register: tuple[int, ...]) -> tuple[Kernel, tuple[int, ...]]:
     """The kernel with the values in their new registers, without moves of a register to itself; and by pc the pc in the
     original kernel.
     """
