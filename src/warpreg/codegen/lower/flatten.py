@@ -31,7 +31,7 @@ Flat = Instruction | syntax.LabelStatement
 
 
 @dataclass
-class Flattened:
+class FlatCode:
     """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
     further unique names; ``rolled`` are the labels before a pragma ``nounroll``; ``shared`` are the registers
     at module scope, which all functions share."""
@@ -67,7 +67,7 @@ class _Activation:
     group: dict[str, Routine] = field(default_factory=dict)
 
 
-def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
+def flatten(module: syntax.Module, function: syntax.Function) -> FlatCode:
     """The kernel ``function`` as one list of instructions and labels."""
     flattener = _Flattener(module, function)
     scope = Scope(flattener.outermost)
@@ -92,7 +92,7 @@ class _Flattener:
     def __init__(self, module: syntax.Module, kernel: syntax.Function) -> None:
         self.functions = Functions(module)
         self.kernel = kernel
-        self.result = Flattened()
+        self.result = FlatCode()
         self.names = self.result.names
         self.outermost = Scope()
         self.now = _Activation(self.result.items)
