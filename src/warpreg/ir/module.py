@@ -20,23 +20,25 @@ from warpreg.ir.types import Type
 if TYPE_CHECKING:
     from warpreg.ir.kernel import Kernel
 
-Initializer = Union[Immediate, Symbol, "Generic", "Masked", "Property", "Content", "tuple[Initializer, ...]"]
+Initializer = Union[
+    Immediate, Symbol, "GenericAddress", "AddressByte", "Property", "Content", "tuple[Initializer, ...]"
+]
 """A constant, an address, one byte of an address, a sampler's property, bytes, or a nested list of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Generic:
+class GenericAddress:
     """An initialiser that is a variable's generic address: ``generic(symbol)+offset``."""
 
     symbol: Symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class AddressByte:
     """An initialiser that takes one byte of an address: ``0xFF00(symbol)``."""
 
     mask: int
-    symbol: Symbol | Generic
+    symbol: Symbol | GenericAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +347,7 @@ class Module:
 
 
 __all__ = [
-    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "Generic", "Initializer",
-    "LabelStatement", "Loc", "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
+    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "GenericAddress", "Initializer",
+    "LabelStatement", "Loc", "AddressByte", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
     "SourceFile", "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from warpreg.ir.operands import (
     ConstantBank,
     Immediate,
     Label,
-    Modified,
+    ModifiedOperand,
     Not,
     Operand,
     Register,
@@ -103,7 +103,7 @@ def _parsed(text: str) -> Parsed:
     found = SIGNED.match(text)
     inner = _simple(found[4]) if found and found[4] != text else None
     if found and isinstance(inner, (Register, ConstantBank, Immediate)):
-        return Modified(inner, bool(found[1]), bool(found[2]), bool(found[3]), found[6][1:])
+        return ModifiedOperand(inner, bool(found[1]), bool(found[2]), bool(found[3]), found[6][1:])
     if re.fullmatch(r"[\w.{},]+", text):
         return Text(text)
     raise ValueError(text)

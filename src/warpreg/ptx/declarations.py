@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from warpreg.ir.module import Generic, Initializer, Masked, Property, RegisterDeclaration, Variable
+from warpreg.ir.module import AddressByte, GenericAddress, Initializer, Property, RegisterDeclaration, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import TYPES, Type
 from warpreg.ptx.diagnostics import MalformedError
@@ -254,17 +254,17 @@ class DeclarationReader:
         cursor.advance()
         masked = self._element()
         cursor.expect(")", "after a masked address")
-        if not isinstance(masked, (Symbol, Generic)):
+        if not isinstance(masked, (Symbol, GenericAddress)):
             raise MalformedError(cursor.previous_end - 1, "a mask takes an address")
-        return Masked(value.value, masked)
+        return AddressByte(value.value, masked)
 
-    def _generic(self) -> Generic:
+    def _generic(self) -> GenericAddress:
         cursor = self._cursor
         cursor.expect("(", "after generic")
         start = cursor.start
         inner = self._symbol(cursor.name("a variable"), start)
         cursor.expect(")", "after generic(...")
-        return Generic(Symbol(inner.name, inner.offset + self._offset()))
+        return GenericAddress(Symbol(inner.name, inner.offset + self._offset()))
 
     def _symbol(self, name: str, start: int) -> Symbol:
         found = self._names.resolve(name)

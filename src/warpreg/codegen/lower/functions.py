@@ -14,12 +14,12 @@ from warpreg.codegen.lower.calls import Call, agree
 from warpreg.ir.address_space import FUNCTION_BASE, FUNCTION_STRIDE
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
+    AddressByte,
     BranchTable,
     CallPrototype,
     Function,
-    Generic,
+    GenericAddress,
     Initializer,
-    Masked,
     Module,
     Scope,
     Statement,
@@ -164,7 +164,7 @@ def _tables(statements: tuple[Statement, ...]) -> Iterator[tuple[str, Table]]:
 def _initial_names(initializer: Initializer | None) -> Iterator[str]:
     if isinstance(initializer, Symbol):
         yield initializer.name
-    elif isinstance(initializer, (Generic, Masked)):
+    elif isinstance(initializer, (GenericAddress, AddressByte)):
         yield from _initial_names(initializer.symbol)
     elif isinstance(initializer, tuple):
         for item in initializer:
