@@ -17,7 +17,7 @@ from warpreg.cache.sources import content_digest
 from warpreg.ir.text_files import read_text
 from warpreg.ptx.cuda import nvrtc
 from warpreg.ptx.cuda.errors import CudaCompileError
-from warpreg.ptx.cuda.headers import STAND_INS, Included, included, toolkit_folders, toolkit_versions
+from warpreg.ptx.cuda.headers import STAND_INS, IncludedHeaders, included, toolkit_folders, toolkit_versions
 from warpreg.ptx.cuda.internal_names import independent
 from warpreg.ptx.cuda.nvcc import Nvcc, find_nvcc
 from warpreg.ptx.cuda.options import ARCHITECTURE, CudaOptionError, CudaOptions
@@ -112,7 +112,7 @@ def _key(
     source: Path,
     flags: Sequence[str],
     kernels: Sequence[str],
-    headers: Included,
+    headers: IncludedHeaders,
     nvcc: Nvcc | None,
 ) -> str:
     contents = {str(path): content.decode(errors="surrogateescape") for path, content in headers.files.items()}
