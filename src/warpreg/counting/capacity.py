@@ -15,7 +15,7 @@ from warpreg.designs.loading.design import Recorded
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.trace.edges import expanded_path
+from warpreg.trace.expanded_path import expanded_path
 
 
 class RecordedLaunch(Protocol):

@@ -109,7 +109,7 @@ def _is_own(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _with_checks(design: Design) -> Design:
-    from warpreg.designs.checking.hooks import checked_hooks  # not imported without a design file
+    from warpreg.designs.checking.checked_hooks import checked_hooks  # not imported without a design file
 
     hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=_is_own(design.path))
     return dataclasses.replace(design, hooks=hooks, is_checked=True)

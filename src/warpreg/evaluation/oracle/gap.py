@@ -22,7 +22,7 @@ from warpreg.analysis.strands import Strand, strands
 from warpreg.designs import program_table
 from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.instances import Accesses, KernelView, accesses_of
-from warpreg.designs.parts.placement.optimum import LIMIT_S, Optimum, optimum, saved_pj
+from warpreg.designs.parts.placement.optimal_placement import LIMIT_S, Optimum, optimum, saved_pj
 from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.evaluation.oracle.greedy_steps import Algorithm, algorithm
 from warpreg.evaluation.runs.row import Value

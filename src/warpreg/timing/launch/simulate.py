@@ -41,7 +41,7 @@ from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.timing.tracing.recorder import Records
-from warpreg.trace.edges import expanded_path
+from warpreg.trace.expanded_path import expanded_path
 from warpreg.trace.widths import WidthReader, places
 
 

@@ -35,10 +35,10 @@ from warpreg.designs.parts.load_sharing.events import (
     UNPLACED,
 )
 from warpreg.designs.parts.load_sharing.hints import EVERYTHING
-from warpreg.designs.parts.load_sharing.loads import RENAMING_TABLE, arrive, carry, end_load, table_index
 from warpreg.designs.parts.load_sharing.merging import FULL
 from warpreg.designs.parts.load_sharing.registers import bank_of, is_alone, release, replace
 from warpreg.designs.parts.load_sharing.shadow import store_words
+from warpreg.designs.parts.load_sharing.shared_loads import RENAMING_TABLE, arrive, carry, end_load, table_index
 from warpreg.designs.parts.load_sharing.state import ORDINARY, OWNED, SHARED
 
 WORD = 32

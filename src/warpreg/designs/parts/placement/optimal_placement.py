@@ -20,9 +20,9 @@ from warpreg.analysis.strands import Strand
 from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.candidates import MRF, Candidate
 from warpreg.designs.parts.placement.copies import LrfCopy
+from warpreg.designs.parts.placement.entry_packing import UndecidedError, minimal_conflict, pack
 from warpreg.designs.parts.placement.instances import Accesses, KernelView, Read, Write, accesses_of
-from warpreg.designs.parts.placement.integer import Packing, Solution, solve
-from warpreg.designs.parts.placement.packing import UndecidedError, minimal_conflict, pack
+from warpreg.designs.parts.placement.integer_program import Packing, Solution, solve
 from warpreg.designs.parts.placement.stays import ANY, Choices, Family, UpperLevels, families, spared_pj
 
 LIMIT_S = 60.0

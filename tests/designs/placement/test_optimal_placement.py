@@ -25,7 +25,7 @@ from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.encode import encode
 from warpreg.designs.parts.placement.hierarchy import Options, Placement, allocate, candidates, strands_of
 from warpreg.designs.parts.placement.instances import KernelView
-from warpreg.designs.parts.placement.optimum import Optimum, optimum, saved_pj
+from warpreg.designs.parts.placement.optimal_placement import Optimum, optimum, saved_pj
 from warpreg.designs.parts.placement.scratchpad import ScratchpadOptions, select
 from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.ir.instruction import Instruction
