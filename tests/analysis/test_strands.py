@@ -122,6 +122,11 @@ def test_a_barrier_and_a_fence_end_strands_and_a_barrier_of_the_warp_does_not() 
     assert starts(code) == {0: Start.BEGINS, 2: Start.RESUMES, 4: Start.RESUMES}
 
 
+def test_a_barrier_of_machine_code_ends_strands_and_an_arrival_does_not() -> None:
+    code = kernel([OTHER, op("BAR.SYNC", 0)], [OTHER, op("BAR.ARV", 0, 64)], [OTHER, op("BAR.RED.POPC", 0)], [STORE])
+    assert starts(code) == {0: Start.BEGINS, 2: Start.RESUMES, 6: Start.RESUMES}
+
+
 def test_strands_may_go_on_at_barriers() -> None:
     code = kernel([OTHER, op("bar.sync", 0)], [LOAD, op("membar.cta"), USE])
     assert starts(code, LongLatencyRules(barriers=False)) == {0: Start.BEGINS, 4: Start.WAITS}

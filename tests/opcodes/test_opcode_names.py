@@ -22,10 +22,17 @@ SOURCES = (ROOT / "src" / "warpreg", *sorted((ROOT / "packages").glob("*/src")))
 TABLE = ROOT / "src" / "warpreg" / "ir" / "opcodes"
 NAMES = {row.name for row in (*table.OPCODES, *table.MACHINE_OPCODES)} | sass.table().keys()
 
-TRANSLATE = {"mnemonics": 9, "own_code": 3, "normalize_legacy": 3, "services": 1, "example_arguments": 1}
+TRANSLATE = {"mnemonics": 9, "own_code": 3, "normalize_legacy": 3, "services": 3, "example_arguments": 1}
 """From one notation to another: what an instruction is called in an exported trace, in a table of latencies, in PTX of
-old versions, in C; and the sums that bring an address on."""
-EXECUTE = {"machine_instructions": 1, "instructions": 2, "constants": 2, "float": 1, "select_workaround": 1}
+old versions, in C; the sums that bring an address on; and calls of the host in machine code."""
+EXECUTE = {
+    "machine_instructions": 1,
+    "machine_surface": 2,
+    "instructions": 2,
+    "constants": 2,
+    "float": 1,
+    "select_workaround": 1,
+}
 """Emitters by opcode; instructions of LLVM and operations of atomics have the same names."""
 REWRITE = {
     "fold_constants": 3, "form_lop3": 2, "fuse_tests": 1, "narrow_addresses": 1, "expand": 2, "divide_by_constant": 1,
@@ -34,8 +41,8 @@ REWRITE = {
 """Patterns of instructions that a pass turns into others, and what it counts as cheap or free."""
 RULES_OF_PTXAS = {"shape": 3}
 """What the unroller of ``ptxas`` counts."""
-READ_LISTINGS = {"evidence": 3, "placement": 4, "loop_copies": 2, "widths": 3, "matrices": 1, "page": 1}
-"""Text of the vendor's listings and traces: operand widths, matrices, and comparison with our code."""
+READ_LISTINGS = {"evidence": 3, "placement": 4, "loop_copies": 2, "widths": 3, "matrices": 1, "textures": 1, "page": 1}
+"""Text of the vendor's listings and traces: operand widths, matrices, surfaces, and comparison with our code."""
 WRITE = {"stream": 3, "microbenchmarks": 1}
 """Programs that are written here."""
 OTHER_WORDS = {"memory_access": 2, "product": 1, "contradiction": 1, "frames": 1, "published": 1}
@@ -44,7 +51,7 @@ OTHER_WORDS = {"memory_access": 2, "product": 1, "contradiction": 1, "frames": 1
 GROUPS = Counter(TRANSLATE | EXECUTE | REWRITE | RULES_OF_PTXAS | READ_LISTINGS | WRITE | OTHER_WORDS)
 """Groups of names by module, at most."""
 
-COMPARISONS = 141
+COMPARISONS = 146
 """Comparisons of an instruction's opcode with a name or a group of names, at most."""
 
 

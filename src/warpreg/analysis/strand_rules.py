@@ -140,7 +140,7 @@ class _Search:
 def deschedules(instruction: Instruction) -> bool:
     """Whether a warp may be descheduled after it: blocking barriers of the thread block, fences, host calls."""
     traits = instruction.traits
-    return traits.is_fence or (traits.stops and not {"warp", "arrive"} & set(instruction.modifiers))
+    return traits.is_fence or traits.is_service or traits.awaits_others
 
 
 def follows(instruction: Instruction) -> Boundary:

@@ -44,7 +44,7 @@ from warpreg.ir.opcodes.sass import lanes as sass_lanes
 from warpreg.ir.opcodes.sass import logic as sass_logic
 from warpreg.ir.opcodes.sass import staging as sass_staging
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
-from warpreg.ir.opcodes.trait import ANSWERS, ORDERED, Trait, Traits
+from warpreg.ir.opcodes.trait import ANSWERS, ORDERED, Flow, Trait, Traits
 from warpreg.ir.operands import (
     AddressTuple,
     Arguments,
@@ -268,11 +268,19 @@ def traits_of(opcode: str, modifiers: tuple[str, ...] = ()) -> Traits:
         is_ordered=is_ordered,
         flow=rows[0].flow,
         space=rows[0].space,
+        ends_lanes=Trait.EXIT in stated or rows[0].flow is Flow.EXIT,
+        awaits_others=_awaits_others(stated, rows[0].flow, modifiers),
         is_direct=Trait.BRANCH in stated and Trait.INDIRECT not in stated,
         loads=elements and Trait.WRITES not in stated,
         stores=elements and Trait.WRITES in stated,
         **{name: bool(stated & enough) for name, enough in ANSWERS.items()},
     )
+
+
+def _awaits_others(stated: Trait, flow: Flow, modifiers: tuple[str, ...]) -> bool:
+    """Whether a barrier of the thread block blocks the warp."""
+    is_barrier = Trait.BARRIER in stated or flow is Flow.BARRIER
+    return is_barrier and {"warp", "arrive", "ARV"}.isdisjoint(modifiers)
 
 
 def carry_defs(instr: Instruction) -> tuple[Register, ...]:

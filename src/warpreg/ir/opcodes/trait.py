@@ -151,6 +151,10 @@ class Traits:
     is_direct: bool = False
     """A branch of PTX to the label that it names."""
     is_exit: bool = False
+    ends_lanes: bool = False
+    """Lanes end there, of PTX or machine code."""
+    awaits_others: bool = False
+    """A warp may wait there for other warps of its thread block: a barrier that is not only arrived at."""
     is_trap: bool = False
     is_call: bool = False
     is_barrier: bool = False

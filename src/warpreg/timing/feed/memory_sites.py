@@ -160,12 +160,11 @@ def _is_ordered(instruction: Instruction) -> bool:
     """Whether a load must see what other SMs have written: it is volatile, relaxed or acquiring beyond the SM, or names
     a cache operator that bypasses the first level (PTX ISA, "Memory Consistency Model" and "Cache Operators").
     """
-    modifiers = set(instruction.modifiers)
-    if instruction.opcode in ("LD", "LDG"):
-        return "STRONG" in modifiers and not modifiers.isdisjoint(BEYOND_THE_SM)
-    if instruction.opcode != "ld" or modifiers & {"shared", "local", "const", "param"}:
+    traits, modifiers = instruction.traits, set(instruction.modifiers)
+    is_global = traits.loads and traits.space in ("", "generic", "global")
+    if not is_global or modifiers & {"shared", "local", "const", "param"}:
         return False
-    is_strong = bool(modifiers & {"relaxed", "acquire"}) and not modifiers.isdisjoint(BEYOND_THE_SM)
+    is_strong = bool(modifiers & {"relaxed", "acquire", "STRONG"}) and not modifiers.isdisjoint(BEYOND_THE_SM)
     return is_strong or not modifiers.isdisjoint({"volatile", "mmio", "cg", "cv"})
 
 

@@ -48,4 +48,4 @@ def _region(successors: tuple[tuple[int, ...], ...], first: int, end: int) -> se
 
 def _exits(kernel: Kernel, block: int) -> bool:
     """Whether lanes may end in a block, which others may leave: an exit under a guard."""
-    return any(instruction.traits.is_exit for instruction in kernel.blocks[block].instructions)
+    return any(instruction.traits.ends_lanes for instruction in kernel.blocks[block].instructions)
