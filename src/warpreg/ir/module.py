@@ -347,7 +347,7 @@ class Module:
 
 
 __all__ = [
-    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "GenericAddress", "Initializer",
-    "LabelStatement", "Loc", "AddressByte", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
+    "AddressByte", "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "GenericAddress",
+    "Initializer", "LabelStatement", "Loc", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
     "SourceFile", "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip
