@@ -19,6 +19,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 KEYS = """
 import json
+from warpreg import gpu
 from warpreg.designs import load
 from warpreg.designs.interface.state import reset_rows
 from piecewise_numba.dependencies import Fingerprint
@@ -26,30 +27,28 @@ from warpreg.counting import split_warps
 from warpreg.replay import hook_calls, path_core, schedule_core
 from warpreg.sass.parse import scan
 from warpreg.sass.rebuild import walk
-from warpreg.timing.core import ports
+from warpreg.timing.core.port import HOOKS, replacements
 from warpreg.timing.feed import split_warps as feed
-from warpreg.timing.hooks import adapters
 from warpreg.timing.launch import compile as timing
+from warpreg.timing.launch.variants import called_hooks, given_of
 from warpreg.timing.memory import between_launches, traffic
-from warpreg.timing.sm import banked_path
 from warpreg.trace import edge_walk, lanes
 
 def hooked(design):
     return hook_calls.bindings({name: hook for name, hook in load(design).hooks.items() if name in hook_calls.HOOKS})
 
-path = {getattr(ports, name): one for name, one in vars(banked_path).items() if name in vars(ports) and callable(one)}
-core = {timing.core: timing.run, **path}
-rfc = {**adapters.ALWAYS}
-for name, hook in load("rfc").hooks.items():
-    rfc |= adapters.HOOKED[name] | {getattr(adapters, name): hook}
+def core(hooks):
+    called = {HOOKS[name]: hook for name, hook in called_hooks(hooks).items()}
+    return {timing.core: timing.run, **replacements(given_of(gpu.load("gtx480"), hooks)), **called}
+
 entries = {
     "lanes": (lanes.count_lanes, {}), "scan": (scan.scan, {}), "observe": (walk.observe, {}),
     "contract": (walk.contract, {}), "edges": (walk.copy_edges, {}), "path": (path_core.walk, {}),
     "path rfc": (path_core.walk, hooked("rfc")), "schedule rc": (schedule_core.walk, hooked("rc")),
     "split": (split_warps.split, {}), "feed": (feed.split, {}), "traffic": (traffic.drive, {}),
     "copies": (between_launches.copy_from_host, {}),
-    "on edges": (edge_walk.expand, {}), "core": (timing.with_designs, core),
-    "core rfc": (timing.with_designs, core | rfc),
+    "on edges": (edge_walk.expand, {}), "core": (timing.with_designs, core({})),
+    "core rfc": (timing.with_designs, core(load("rfc").hooks)),
 }
 keys = {}
 for name, (entry, replaced) in entries.items():
