@@ -17,7 +17,7 @@ from warpreg import designs, energy, gpu
 from warpreg.designs import Design
 from warpreg.designs.interface import Logic, Table
 from warpreg.designs.interface.parameters import ParameterSpec
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import technology
 from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.hardware import check_prices
@@ -196,7 +196,7 @@ def _needs(design: Design) -> Iterator[str]:
 
 
 def _technologies(design: Design) -> Iterator[str]:
-    choice = Chosen.load(design.name)
+    choice = ConfiguredDesign.load(design.name)
     machine = gpu.load(MACHINES.get(design.name, TIMED_MACHINE))
     for name in technology.names():
         try:

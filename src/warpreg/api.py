@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs import comparison, traces
 from warpreg.evaluation.runs import run as runs
 from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, digest, with_parameters
@@ -458,7 +458,7 @@ def _grids(designs: Sequence[str], parameters: Mapping[str, Mapping[str, Value |
     return {design: _listed((parameters or {}).get(design, {})) for design in designs}
 
 
-def _attempted(grids: Grids, machine: Machine, unchecked: bool) -> tuple[list[Chosen], list[Refusal]]:
+def _attempted(grids: Grids, machine: Machine, unchecked: bool) -> tuple[list[ConfiguredDesign], list[Refusal]]:
     """As `attempted`.  Raises the error of the first design if there is none left."""
     chosen, refused = attempted(grids, machine=machine, unchecked=unchecked)
     for name, values in grids.items() if not chosen else ():

@@ -15,8 +15,8 @@ from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import load
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
@@ -57,7 +57,7 @@ def check_shared_values(
     loaded = [load(name) for name in designs]
     given = {**parameters, "versions": True}
     names = {name: joined(loaded[0], name) if len(loaded) > 1 else name for name in given}
-    chosen = Chosen.of(loaded, {names[name]: value for name, value in given.items()})
+    chosen = ConfiguredDesign.of(loaded, {names[name]: value for name, value in given.items()})
     found = [_checked(timed(launch, machine, chosen, sms=sms, mode=mode)) for launch in launches]
     return SharedValues(
         sum(one.loads for one in found), sum(one.shared for one in found), sum(one.unordered for one in found)

@@ -12,7 +12,7 @@ import pytest
 
 import warpreg
 from warpreg.cli import main
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy.errors import EnergyError
 from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
 from warpreg.evaluation.runs.counting import Replayed
@@ -139,7 +139,8 @@ def test_from_python_the_error_is_raised_if_no_design_has_a_line() -> None:
 
 def test_an_interruption_is_no_failure_of_a_design(tmp_path: Path) -> None:
     choices = [
-        Chosen.load(name) for name in ("mrf", broken(tmp_path, "stopped", begins_with("raise KeyboardInterrupt")))
+        ConfiguredDesign.load(name)
+        for name in ("mrf", broken(tmp_path, "stopped", begins_with("raise KeyboardInterrupt")))
     ]
     setting = Setting.load("gebhart-rfc", "gebhart-40nm")
     run = run_workload(find_workload("vector-add"))

@@ -7,7 +7,7 @@ from tests.ir.test_html_table import texts
 
 import warpreg
 from warpreg import designs, gpu
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, compare
 
 
@@ -35,7 +35,7 @@ def test_a_run_a_kernel_and_a_row_show_themselves() -> None:
     assert texts(run._repr_html_())[1][0] == "vector_add"
     listing = texts(kernel._repr_html_())
     assert [row[2] for row in listing[1:]] == [str(instruction) for instruction in kernel.instructions()]
-    choices = [Chosen.load("rfc")]
+    choices = [ConfiguredDesign.load("rfc")]
     (row,) = compare(run, choices, Setting.load("gebhart-rfc", None, choices))
     levels = texts(row._repr_html_())
     assert [line[0] for line in levels[1:]] == list(row.levels)

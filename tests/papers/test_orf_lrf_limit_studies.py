@@ -9,7 +9,7 @@ import pytest
 
 from warpreg import energy
 from warpreg.designs import load, program_table
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.placement.operand_energy import operand_energy
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
@@ -26,7 +26,7 @@ def run() -> Run:
 
 
 def joules(run: Run, wires: bool = True, **parameters: Any) -> float:
-    counts = replayed(run, Chosen.load("orf-lrf", parameters))
+    counts = replayed(run, ConfiguredDesign.load("orf-lrf", parameters))
     items = [item for one in counts for item in one.energy_list()]
     return energy.account(items, TECHNOLOGY, wires=wires).total_pj
 

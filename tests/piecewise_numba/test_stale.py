@@ -135,7 +135,7 @@ def test_these_are_all_entry_points() -> None:
             decorating.add(str(package))
     assert decorating == set()
     assert users == {
-        "trace/edges.py", "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py",
+        "trace/expanded_path.py", "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py",
         "sass/rebuild/second_pass.py", "counting/block_visits.py", "counting/distinct_warps.py", "counting/pieces.py",
         "replay/walker.py",
         "timing/feed/digest.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/between_launches.py",

@@ -11,15 +11,15 @@ from warpreg import ptx
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
+    AddressByte,
     Attribute,
     BranchTable,
     CallPrototype,
     Function,
-    Generic,
+    GenericAddress,
     Initializer,
     LabelStatement,
     Loc,
-    Masked,
     Property,
     RegisterDeclaration,
     Scope,
@@ -79,10 +79,10 @@ def test_module_variables(text: str, expected: Variable) -> None:
         )),
         ("first", Symbol("first")),
         ("{first, first+8, first-4}", (Symbol("first"), Symbol("first", 8), Symbol("first", -4))),
-        ("{generic(first), 0}", (Generic(Symbol("first")), Immediate(0))),
-        ("generic(first)+8", Generic(Symbol("first", 8))),
+        ("{generic(first), 0}", (GenericAddress(Symbol("first")), Immediate(0))),
+        ("generic(first)+8", GenericAddress(Symbol("first", 8))),
         ("{0xFF(first), 0xFF00(generic(first))}", (
-            Masked(0xFF, Symbol("first")), Masked(0xFF00, Generic(Symbol("first"))),
+            AddressByte(0xFF, Symbol("first")), AddressByte(0xFF00, GenericAddress(Symbol("first"))),
         )),
         ("{filter_mode = linear, addr_mode_0 = 2}", (
             Property("filter_mode", Symbol("linear")), Property("addr_mode_0", Immediate(2)),

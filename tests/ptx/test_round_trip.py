@@ -13,13 +13,13 @@ import warpreg.workloads
 from warpreg import ptx
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.module import (
+    AddressByte,
     Attribute,
     Function,
-    Generic,
+    GenericAddress,
     Initializer,
     LabelStatement,
     Loc,
-    Masked,
     Module,
     RegisterDeclaration,
     Scope,
@@ -140,8 +140,8 @@ initializers: st.SearchStrategy[Initializer] = st.recursive(
     st.one_of(
         immediates,
         st.builds(Symbol, st.just("$str"), OFFSETS),
-        st.builds(Generic, st.builds(Symbol, st.just("$str"), OFFSETS)),
-        st.builds(Masked, st.integers(0, 2**64 - 1), st.builds(Symbol, st.just("$str"))),
+        st.builds(GenericAddress, st.builds(Symbol, st.just("$str"), OFFSETS)),
+        st.builds(AddressByte, st.integers(0, 2**64 - 1), st.builds(Symbol, st.just("$str"))),
     ),
     lambda inner: st.lists(inner, max_size=4).map(tuple),
     max_leaves=6,

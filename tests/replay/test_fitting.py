@@ -14,13 +14,13 @@ from warpreg import gpu, workloads
 from warpreg.cli import main
 from warpreg.codegen import CompileOptions, translate
 from warpreg.counting.fitting import misfit, what_fits
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine, occupancy
 
 Output = pytest.CaptureFixture[str]
 FERMI = gpu.load("bow-fermi")
 """32,768 registers in units of 64, two warps; 48 warps; 1,024 threads of a block; 63 registers; 48 KB shared."""
-PLAIN = Chosen.of((), {})
+PLAIN = ConfiguredDesign.of((), {})
 KERNEL = translate(workloads.find("vector-add").module(), "vector_add", CompileOptions())
 
 
@@ -81,7 +81,7 @@ def test_the_numbers_are_the_largest_that_fit() -> None:
 
 def test_a_design_that_shares_registers_needs_other_numbers() -> None:
     """A warp takes half of its registers: 1,024 threads of 64 fit as 32 warps of 32, and 63 is the machine's limit."""
-    half = Chosen.of([str(FOLDER / "half_registers.py")], {})
+    half = ConfiguredDesign.of([str(FOLDER / "half_registers.py")], {})
     assert what_fits(launch(1024), FERMI, half, 64) == "at most 63 registers per thread"
     small = dataclasses.replace(FERMI, register_file=dataclasses.replace(FERMI.register_file, bytes=65536))
     assert what_fits(launch(1024), small, half, 40) == "at most 768 threads per block or 32 registers per thread"

@@ -10,7 +10,7 @@ from types import FunctionType
 from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.launch.explained import walked, with_hooks
 from warpreg.timing.launch.variants import given_of_design
@@ -26,7 +26,7 @@ def cores() -> dict[CoreConfig, Core]:
     runs that record, ask or measure, and of kernels with control codes, included.
     """
     found: dict[CoreConfig, Core] = {}
-    every = [Chosen.of(names, {}) for names in (*((name,) for name in designs.names()), COMPOSED)]
+    every = [ConfiguredDesign.of(names, {}) for names in (*((name,) for name in designs.names()), COMPOSED)]
     for machine in map(gpu.load, gpu.names()):
         for chosen in every:
             try:

@@ -19,7 +19,7 @@ from tests.timing.vocabulary import timed
 
 from warpreg import simt, workloads
 from warpreg.designs import load as load_design
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.cached_memory import with_cached_memory
 from warpreg.evaluation.runs.run import run_workload
 from warpreg.gpu import Machine, load
@@ -101,6 +101,6 @@ def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> 
     assert launch.trace is not None
     whole = recorded(launch.kernel, feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
     launched = replace(whole, blocks=whole.blocks[:2])
-    resident = room_of(launch, machine, Chosen.of((), {})).blocks
+    resident = room_of(launch, machine, ConfiguredDesign.of((), {})).blocks
     slow = timed(launched, sm_of(machine), PackageMemory(machine, 2), 2, resident)
     compare(slow, fast(launched, machine, 2, resident))

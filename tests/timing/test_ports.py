@@ -17,7 +17,7 @@ from piecewise_numba.natives import Function
 from warpreg import gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.banks import Banks, Collectors
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu.memory import MODELS
 from warpreg.gpu.units import WINDOW
 from warpreg.ir.errors import UnknownNameError
@@ -148,7 +148,7 @@ def test_every_variant_stands_in_some_core() -> None:
 
 def rows(machine: str, *names: str, **asked: bool) -> dict[str, Row]:
     """By port, the explanation of a core."""
-    chosen = Chosen.of(names, {})
+    chosen = ConfiguredDesign.of(names, {})
     found = given_of_design(gpu.load(machine), chosen, **asked)
     return {row.port: row for row in explained(found, chosen.design.hooks)}
 

@@ -15,7 +15,7 @@ import pytest
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing import TimingResult
@@ -133,7 +133,7 @@ def test_replay_along_the_schedule_counts_what_the_timing_core_counts(
     """The register file cache depends on nothing but each warp's own path and suspensions."""
     assert launch.trace is not None
     replayed = replay(launch.trace, launch.kernel, "rfc", schedule=recorded[1], mode="interpreted")
-    chosen = Chosen.of(["rfc"], {})
+    chosen = ConfiguredDesign.of(["rfc"], {})
     counts = timed(launch, MACHINE, chosen, sms=SMS, mode="interpreted").result.counts
     assert counts.as_dict() == replayed.as_dict()
 

@@ -26,7 +26,7 @@ from warpreg import simt, timing
 from warpreg.designs import load as load_design
 from warpreg.designs import program_table
 from warpreg.designs.interface.state import named_leaves
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing import TimingResult, memory
@@ -165,7 +165,7 @@ def test_contention_and_checked_hooks_take_one_thread() -> None:
     checked = load_design(Path(__file__).parent / "designs" / "slow_registers.py")
 
     def count(machine: str = "gebhart", wanted: int | None = 2, *designs: Any) -> int:
-        chosen = Chosen.of(designs, {})
+        chosen = ConfiguredDesign.of(designs, {})
         return timed(launch, load(machine), chosen, mode="interpreted", sms=2, threads=wanted).outside.threads
 
     assert count() == 2

@@ -7,7 +7,7 @@ from tests.timing.launches import Launched
 from tests.timing.reference.machine import Sm
 
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.launch.tracing import FOREVER, TracedLaunch, TraceOfRun
 from warpreg.timing.tracing.recorder import Recorder
 
@@ -18,7 +18,7 @@ def traced(
     launched: Launched, sm: Sm, design: str = "mrf", begin: int = 0, end: int | None = None, **parameters: int
 ) -> TraceOfRun:
     """The trace of a launch on one SM, whose memory answers after 20 cycles."""
-    chosen = Chosen.of([design], parameters)
+    chosen = ConfiguredDesign.of([design], parameters)
     machine = machine_with_memory(sm, 20, 1)
     recorder = Recorder(begin, FOREVER if end is None else end, ROOM)
     own = load(design)

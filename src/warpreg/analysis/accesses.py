@@ -96,14 +96,14 @@ def accesses(kernel: Kernel) -> Accesses:
 
 
 def _cells_of(operands: tuple[Operand, ...], cells: Cells) -> tuple[int, ...]:
-    found: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
     for operand in operands:
         if isinstance(operand, Register):
-            found += cells.of(operand)
+            numbers += cells.of(operand)
         elif not isinstance(operand, Immediate):
             for register in registers_of(operand):
-                found += cells.of(register)
-    return found
+                numbers += cells.of(register)
+    return numbers
 
 
 def bit_set(cells: Iterable[int]) -> int:

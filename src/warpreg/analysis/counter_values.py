@@ -55,14 +55,14 @@ class Counters:
         relation = RELATIONS.get(relation, relation)
         if code.opcode != "setp" or len(types) != 1 or relation not in OPPOSITE or len(code.types) != 1:
             return None
-        for (left, right), found in zip((code.sources, code.sources[::-1]), (relation, SWAPPED[relation]), strict=True):
+        for (left, right), order in zip((code.sources, code.sources[::-1]), (relation, SWAPPED[relation]), strict=True):
             value, bound = self._affine(left, compare), self.constant(right, compare)
             if value is None or bound is None:
                 continue
             first, step = self._first(value.counter), self._step(value.counter)
             if first is None or step is None:
                 return None
-            wanted = found if continues else OPPOSITE[found]
+            wanted = order if continues else OPPOSITE[order]
             return runs(wanted, first + value.offset, step, bound, code.types[0])
         return None
 

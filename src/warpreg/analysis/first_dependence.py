@@ -71,7 +71,7 @@ def _first_touches(kernel: Kernel, long_latency: Sequence[bool]) -> dict[int, in
     """
     flow, table = control_flow(kernel), accesses(kernel)
     arriving = dict.fromkeys(flow.reverse_postorder, 0)
-    found: dict[int, int] = {}
+    touches: dict[int, int] = {}
     waiting = list(reversed(flow.reverse_postorder))
     while waiting:
         block = waiting.pop()
@@ -80,7 +80,7 @@ def _first_touches(kernel: Kernel, long_latency: Sequence[bool]) -> dict[int, in
             written = bit_set(table.written[pc])
             touched = pending & (written | bit_set(table.read[pc]))
             if touched:
-                found[pc] = touched
+                touches[pc] = touched
             pending &= ~touched
             if long_latency[pc]:
                 pending |= written
@@ -88,4 +88,4 @@ def _first_touches(kernel: Kernel, long_latency: Sequence[bool]) -> dict[int, in
             if pending & ~arriving[successor]:
                 arriving[successor] |= pending
                 waiting.append(successor)
-    return found
+    return touches

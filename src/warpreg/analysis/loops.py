@@ -47,16 +47,16 @@ def loops(kernel: Kernel) -> LoopForest:
         for successor in flow.successors[block]:
             if tree.dominates(successor, block):
                 latches.setdefault(successor, []).append(block)
-    found: list[Loop] = []
+    natural_loops: list[Loop] = []
     innermost = [-1] * len(kernel.blocks)
     for header in sorted(latches, key=lambda h: tree.entered[h]):
         parent = innermost[header]
-        depth = found[parent].depth + 1 if parent >= 0 else 1
+        depth = natural_loops[parent].depth + 1 if parent >= 0 else 1
         body = _body(header, latches[header], flow.predecessors)
         for block in body:
-            innermost[block] = len(found)
-        found.append(Loop(header, body, tuple(sorted(latches[header])), parent, depth))
-    return LoopForest(tuple(found), tuple(innermost))
+            innermost[block] = len(natural_loops)
+        natural_loops.append(Loop(header, body, tuple(sorted(latches[header])), parent, depth))
+    return LoopForest(tuple(natural_loops), tuple(innermost))
 
 
 def _body(header: int, latches: list[int], predecessors: tuple[tuple[int, ...], ...]) -> frozenset[int]:

@@ -41,11 +41,11 @@ def reconvergence(kernel: Kernel) -> tuple[int, ...]:
 
 
 def _reaching(predecessors: Graph, end: int, within: set[int]) -> set[int]:
-    found: set[int] = set()
+    blocks: set[int] = set()
     work = [end]
     while work:
         block = work.pop()
-        if block in within and block not in found:
-            found.add(block)
+        if block in within and block not in blocks:
+            blocks.add(block)
             work.extend(predecessors[block])
-    return found
+    return blocks

@@ -116,13 +116,13 @@ def strands(kernel: Kernel, rules: StrandRules, long_latency: Sequence[bool]) ->
     flow = control_flow(kernel)
     forced: dict[int, str] = {}
     while True:
-        found = rules.boundaries(kernel, long_latency, forced)
-        pieces = _pieces(kernel, flow, found)
-        needed = dict.fromkeys(_waiting(kernel, flow, found), "lanes wait here while others may be descheduled")
-        needed |= dict.fromkeys(_meetings(flow, found, pieces), "paths of different strands meet")
-        if needed.keys() <= found.blocks.keys():
-            return _result(kernel, flow, found, pieces)
-        forced |= {block: reason for block, reason in needed.items() if block not in found.blocks}
+        boundaries = rules.boundaries(kernel, long_latency, forced)
+        pieces = _pieces(kernel, flow, boundaries)
+        needed = dict.fromkeys(_waiting(kernel, flow, boundaries), "lanes wait here while others may be descheduled")
+        needed |= dict.fromkeys(_meetings(flow, boundaries, pieces), "paths of different strands meet")
+        if needed.keys() <= boundaries.blocks.keys():
+            return _result(kernel, flow, boundaries, pieces)
+        forced |= {block: reason for block, reason in needed.items() if block not in boundaries.blocks}
 
 
 def strand_ends(kernel: Kernel, found: Strands) -> tuple[bool, ...]:
@@ -162,40 +162,40 @@ class _Piece:
     strand: int
 
 
-def _pieces(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> dict[int, list[_Piece]]:
+def _pieces(kernel: Kernel, flow: ControlFlow, boundaries: Boundaries) -> dict[int, list[_Piece]]:
     """The pieces of each reachable block.  A block continues the strand of its first predecessor."""
     first = kernel.first_pcs()
     pieces: dict[int, list[_Piece]] = {}
     count = 0
     for block in flow.reverse_postorder:
         before = [pieces[p][-1].strand for p in flow.predecessors[block] if p in pieces]
-        cuts = [pc for pc in range(first[block] + 1, first[block + 1]) if pc in found.inside]
+        cuts = [pc for pc in range(first[block] + 1, first[block + 1]) if pc in boundaries.inside]
         row = []
         for start, end in zip([first[block], *cuts], [*cuts, first[block + 1]], strict=True):
-            goes_on = start == first[block] and block not in found.blocks and before
+            goes_on = start == first[block] and block not in boundaries.blocks and before
             row.append(_Piece(start, end, before[0] if goes_on else count))
             count += not goes_on
         pieces[block] = row
     return pieces
 
 
-def _meetings(flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Iterator[int]:
+def _meetings(flow: ControlFlow, boundaries: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Iterator[int]:
     """Blocks with predecessors in more than one strand."""
     for block in flow.reverse_postorder:
         arriving = {pieces[p][-1].strand for p in flow.predecessors[block] if p in pieces}
-        if block not in found.blocks and not arriving <= {pieces[block][0].strand}:
+        if block not in boundaries.blocks and not arriving <= {pieces[block][0].strand}:
             yield block
 
 
-def _waiting(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> Iterator[int]:
+def _waiting(kernel: Kernel, flow: ControlFlow, boundaries: Boundaries) -> Iterator[int]:
     """Blocks where lanes may wait while other lanes of the warp reach a point where it is descheduled.
 
     These are the targets of a branch except the one that runs first (the last successor), and the reconvergence point.
     """
     first = kernel.first_pcs()
-    lossy = {block for block, boundary in found.blocks.items() if boundary.start.deschedules}
+    lossy = {block for block, boundary in boundaries.blocks.items() if boundary.start.deschedules}
     for block in flow.reverse_postorder:
-        inside = (found.inside.get(pc) for pc in range(first[block], first[block + 1]))
+        inside = (boundaries.inside.get(pc) for pc in range(first[block], first[block + 1]))
         if any(boundary is not None and boundary.start.deschedules for boundary in inside):
             lossy.add(block)
     meeting = reconvergence(kernel)
@@ -219,7 +219,7 @@ def _between(flow: ControlFlow, targets: Sequence[int], end: int) -> set[int]:
     return region
 
 
-def _result(kernel: Kernel, flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Strands:
+def _result(kernel: Kernel, flow: ControlFlow, boundaries: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Strands:
     first = kernel.first_pcs()
     size = kernel.instruction_count
     number, start = [UNREACHABLE] * size, [Start.INSIDE] * size
@@ -233,10 +233,10 @@ def _result(kernel: Kernel, flow: ControlFlow, found: Boundaries, pieces: Mappin
 
     def segment(block: int, position: int) -> Segment:
         piece, last = pieces[block][position], position + 1 == len(pieces[block])
-        inside = position == 0 and block not in found.blocks
+        inside = position == 0 and block not in boundaries.blocks
         before = [p for p in flow.predecessors[block] if p in pieces] if inside else []
         followers = flow.successors[block] if last else ()
-        leaves = [(b, first[b]) for b in followers if b in found.blocks]
+        leaves = [(b, first[b]) for b in followers if b in boundaries.blocks]
         return Segment(
             block,
             piece.first,
@@ -245,10 +245,10 @@ def _result(kernel: Kernel, flow: ControlFlow, found: Boundaries, pieces: Mappin
             tuple(leaves) if last else ((block, piece.end),),
         )
 
-    reasons = {pc: boundary.reason for pc, boundary in found.inside.items()}
-    for pc, boundary in found.inside.items():
+    reasons = {pc: boundary.reason for pc, boundary in boundaries.inside.items()}
+    for pc, boundary in boundaries.inside.items():
         start[pc] = boundary.start
-    for block, boundary in found.blocks.items():
+    for block, boundary in boundaries.blocks.items():
         if kernel.blocks[block].instructions:
             start[first[block]] = boundary.start
             reasons[first[block]] = boundary.reason

@@ -101,11 +101,11 @@ def _once(kernel: Kernel, loop: Loop, block: int) -> bool:
 
 def _reachable(successors: tuple[tuple[int, ...], ...], starts: Iterable[int], within: frozenset[int]) -> set[int]:
     """Blocks of ``within`` on paths from ``starts`` that stay there."""
-    found: set[int] = set()
+    reachable: set[int] = set()
     work = [block for block in starts if block in within]
     while work:
         block = work.pop()
-        if block not in found:
-            found.add(block)
+        if block not in reachable:
+            reachable.add(block)
             work.extend(s for s in successors[block] if s in within)
-    return found
+    return reachable

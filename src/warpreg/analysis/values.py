@@ -128,13 +128,13 @@ class _Webs:
 
         def number(node: int, cell: int) -> int:
             root = self.find(node)
-            found = numbers.get(root)
-            if found is None:
-                found = numbers[root] = len(cells)
+            value = numbers.get(root)
+            if value is None:
+                value = numbers[root] = len(cells)
                 cells.append(cell)
                 definitions.append([])
                 reads.append([])
-            return found
+            return value
 
         def numbered(nodes: tuple[int, ...], of: tuple[int, ...], pc: int, places: list[list[int]]) -> tuple[int, ...]:
             row = tuple(map(number, nodes, of))

@@ -17,8 +17,8 @@ from warpreg.checks.counterexample import Counterexample, counterexample
 from warpreg.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
-from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import parts_of
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Counts, replay_launches
@@ -194,7 +194,7 @@ def _replayed(design: Design, values: Mapping[str, Value], subjects: Sequence[Su
 def _timed(
     design: Design, values: Mapping[str, Value], subjects: Sequence[Subject], machine: str, mode: Mode
 ) -> Finding:
-    chosen = Chosen.of([design], values)
+    chosen = ConfiguredDesign.of([design], values)
     for subject in subjects:
         timing.simulate([subject.launch], machine, designs=chosen, mode=mode)
     return Finding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg.analysis.control_codes.check import Unsafe, unsafe
+from warpreg.analysis.control_codes.check import UnsafeDependence, unsafe
 from warpreg.evaluation.runs.run import find_workload
 from warpreg.ir.kernel import Kernel
 from warpreg.machine_code.assembler import MachineCode
@@ -17,7 +17,7 @@ class CheckedCode:
 
     workload: str
     kernel: Kernel
-    unsafe: tuple[Unsafe, ...]
+    unsafe: tuple[UnsafeDependence, ...]
 
     def rows(self) -> Iterator[dict[str, str | int]]:
         """A row for each, with pcs and lines of the listing."""

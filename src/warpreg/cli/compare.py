@@ -29,7 +29,7 @@ from warpreg.cli.options import (
 )
 from warpreg.cli.rankings import Ranking
 from warpreg.cli.targets import check_reading
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.choices import attempted
 from warpreg.evaluation.runs.comparing import RunOptions
 from warpreg.evaluation.runs.comparison import BASELINE, Setting
@@ -165,7 +165,7 @@ def command(
     return _print(shown, ranking, form)
 
 
-def _check_baseline(baseline: str, choices: Sequence[Chosen]) -> None:
+def _check_baseline(baseline: str, choices: Sequence[ConfiguredDesign]) -> None:
     """Raises click.UsageError unless one of the choices is the baseline."""
     number = sum(one.design.name == baseline for one in choices)
     if baseline != BASELINE and number != 1:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import energy_tables, output
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
 from warpreg.evaluation.runs.counting import DesignCounts, Timed
 from warpreg.evaluation.runs.residency import theoretical
@@ -111,13 +111,13 @@ def _sample(windows: int | None, blocks: int | None, sms: int | None) -> Sample 
     return Sample(windows or Sample().windows, blocks, sms)
 
 
-def recorded(timed: Timed | None, choices: Iterable[Chosen] = ()) -> simt.Record:
+def recorded(timed: Timed | None, choices: Iterable[ConfiguredDesign] = ()) -> simt.Record:
     """What a run must record: timing requires addresses, some designs require the widths of values."""
     widths = any(choice.design.declaration.widths for choice in choices)
     return dataclasses.replace(PATH if timed is None else ADDRESSES, widths=widths)
 
 
-def timed_row(run: Run, choice: Chosen, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
+def timed_row(run: Run, choice: ConfiguredDesign, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
     """Time all launches of a run in order; ``--registers``, if given, determines occupancy.
 
     ``schedule`` is a file to save the schedules of the launches to.

@@ -10,7 +10,7 @@ from warpreg.cli import output
 from warpreg.cli.comparison_tables import print_rows
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.options import json_option, output_option, problem_options
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.row import Row
 from warpreg.evaluation.runs.run import CompileChoice, find_workload, run_workload
@@ -36,8 +36,8 @@ def command(folder: Path, size: str, seed: int, choice: CompileChoice, as_json: 
     Check the outputs against NumPy, print a table, and write the figure as rfc.png and rfc.svg.
     """
     setting = Setting.load()
-    plain = Chosen.load("mrf")
-    caches = {entries: Chosen.load("rfc", {"entries": entries}) for entries in SWEEP}
+    plain = ConfiguredDesign.load("mrf")
+    caches = {entries: ConfiguredDesign.load("rfc", {"entries": entries}) for entries in SWEEP}
     rows: list[Row] = []
     sweep: dict[int, list[Row]] = {entries: [] for entries in SWEEP}
     with output.steps(len(WORKLOADS)) as progress:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from warpreg import designs
-from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import SEPARATOR
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.choices import Grids, grid
 from warpreg.evaluation.runs.row import Value
 from warpreg.gpu import Machine
@@ -53,7 +53,7 @@ def design_option(what: str) -> Callable[[Function], Function]:
 
 def design_choices(
     names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
-) -> list[Chosen]:
+) -> list[ConfiguredDesign]:
     """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``; parameters that describe a
     machine are those of the ``machine`` unless they are set.
 
@@ -107,7 +107,7 @@ def one_value(name: str, settings: Iterable[str]) -> dict[str, Value]:
 
 def one_choice(
     names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
-) -> Chosen:
+) -> ConfiguredDesign:
     """The composition of the designs; raises click.UsageError for a setting with several values."""
     choices = design_choices([SEPARATOR.join(names)], settings, machine=machine, unchecked=unchecked)
     if len(choices) > 1:

@@ -19,7 +19,7 @@ from warpreg.cli.source_lines import CostMeasurement, print_lines
 from warpreg.cli.targets import check_reading
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.evaluation.runs.placement import Placement, placements
 from warpreg.evaluation.runs.provenance import code_version, kernel_digest
@@ -118,7 +118,7 @@ def command(
         spent: Mapping[str, Mapping[int, Cost]] = {}
         about, banks = {"Design": design_name or "none"}, choice.banks
         if costs:
-            chosen = Chosen.load(design_name or BASELINE, values)
+            chosen = ConfiguredDesign.load(design_name or BASELINE, values)
             setting = Setting.load(machine, technology, [chosen])
             spent = CostMeasurement(target, size, seed, choice, chosen, setting).costs(costs == "cycles")
             about = {"Design": chosen.design.name, **_parameters(values), **_setting(setting), "Size": size}

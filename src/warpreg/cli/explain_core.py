@@ -10,7 +10,7 @@ from warpreg import gpu
 from warpreg.cli import output
 from warpreg.cli.designs import design_option, one_choice, set_option
 from warpreg.cli.options import json_option
-from warpreg.designs.loading.chosen import PLAIN
+from warpreg.designs.loading.configured_design import PLAIN
 from warpreg.timing.launch.explained import WRITTEN, explained
 from warpreg.timing.launch.variants import given_of_design
 

@@ -14,7 +14,7 @@ from warpreg import energy
 from warpreg.cli import output
 from warpreg.cli.cycles import recorded
 from warpreg.cli.launching import KERNEL_FILES
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import by_instruction
 from warpreg.evaluation.runs.comparison import Setting
 from warpreg.evaluation.runs.counting import Timed
@@ -34,7 +34,7 @@ class CostMeasurement:
     size: str
     seed: int
     options: CompileChoice
-    choice: Chosen
+    choice: ConfiguredDesign
     setting: Setting
 
     def costs(self, is_timed: bool) -> Mapping[str, Mapping[int, Cost]]:

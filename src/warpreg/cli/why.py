@@ -25,7 +25,7 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.cli.targets import TARGET, run_target
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import Technology
 from warpreg.evaluation.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.evaluation.runs.comparison import Setting
@@ -140,7 +140,7 @@ class Difference:
         return energy.account(found.row(pc).energy_list(), self.technology).total_pj
 
 
-def _two(first: str, second: str, settings: Sequence[str], machine: Machine, unchecked: bool) -> list[Chosen]:
+def _two(first: str, second: str, settings: Sequence[str], machine: Machine, unchecked: bool) -> list[ConfiguredDesign]:
     """The two designs.  Raises click.UsageError if there are more or fewer."""
     choices = design_choices(list(dict.fromkeys((first, second))), settings, machine=machine, unchecked=unchecked)
     if len(choices) != 2:
@@ -149,7 +149,7 @@ def _two(first: str, second: str, settings: Sequence[str], machine: Machine, unc
     return choices
 
 
-def _label(choice: Chosen) -> str:
+def _label(choice: ConfiguredDesign) -> str:
     """The design with the values that are not its defaults."""
     defaults = choice.design.defaults
     told = [f"{name}={value}" for name, value in choice.parameters.items() if value != defaults.get(name)]

@@ -43,13 +43,13 @@ def fit_of(recorded: Kernel, running: Kernel) -> Fit:
     pcs = np.zeros(recorded.instruction_count, np.int64)
     first, old_first = running.first_pcs(), recorded.first_pcs()
     for block, new in zip(recorded.blocks, running.blocks, strict=False):
-        found = _kept(block.instructions, new.instructions)
-        if len(found) < len(block.instructions):
+        positions = _kept(block.instructions, new.instructions)
+        if len(positions) < len(block.instructions):
             raise ReplayError(
                 f"kernel {recorded.name}: the design has removed instructions of block {block.index}, so the schedule "
                 "of a run without the design does not fit"
             )
-        rows = first[block.index] + np.array(found, np.int64)
+        rows = first[block.index] + np.array(positions, np.int64)
         added[rows] = 0
         pcs[old_first[block.index] : old_first[block.index + 1]] = rows
     return Fit(added, pcs)
@@ -61,12 +61,12 @@ def _kept(old: Sequence[Instruction], new: Sequence[Instruction]) -> list[int]:
     """
     if len(old) == len(new):
         return list(range(len(new)))
-    waiting, found = deque(old), []
+    waiting, positions = deque(old), []
     for position, instruction in enumerate(new):
         if waiting and _is_same(waiting[0], instruction):
-            found.append(position)
+            positions.append(position)
             waiting.popleft()
-    return found
+    return positions
 
 
 def _is_same(one: Instruction, other: Instruction) -> bool:

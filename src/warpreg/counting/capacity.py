@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from warpreg.counting.block_visits import block_visits
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Recorded
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.trace.edges import expanded_path
+from warpreg.trace.expanded_path import expanded_path
 
 
 class RecordedLaunch(Protocol):
@@ -40,13 +40,17 @@ class RecordedLaunch(Protocol):
     def trace(self) -> Any: ...
 
 
-def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+def capacity_of(
+    launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int | None = None
+) -> Room:
     """Resources of an SM for a launch under a design; it may have room for no thread block."""
     demanded = launch.kernel.register_demand if registers is None else registers
     return capacity_for(launch, machine, chosen, demanded, Shape(threads_of(launch), launch.shared_bytes))
 
 
-def capacity_for(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int, shape: Shape) -> Room:
+def capacity_for(
+    launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int, shape: Shape
+) -> Room:
     """The same with other registers per thread, and thread blocks of another shape."""
     program = program_table(launch.kernel)._replace(register_count=registers)
     return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, frequencies_of(launch))

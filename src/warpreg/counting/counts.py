@@ -170,12 +170,12 @@ def added_code(recorded: Kernel, running: Kernel, visits: NDArray[np.int64]) -> 
 
 def table_events(tables: Mapping[int, Table], counted: NDArray[np.int64], columns: tuple[str, ...]) -> dict[str, int]:
     """What tables were asked, by name; ``tables`` by row of ``counted`` int64[rows, columns]."""
-    found: dict[str, int] = {}
+    events: dict[str, int] = {}
     for row, table in tables.items():
         for place, column in enumerate(columns):
             event = f"{table.name} {column}"
-            found[event] = found.get(event, 0) + int(counted[row, place])
-    return found
+            events[event] = events.get(event, 0) + int(counted[row, place])
+    return events
 
 
 def add_unplanned(

@@ -63,12 +63,12 @@ def culprit(
 def author_line(function: FunctionType, error: Exception) -> str:
     """The line of the error that numba reports, if it is in a file of the hook's author, else the hook itself."""
     own = {Path(file).name: file for file in authors_files(function)}
-    found = [
+    lines = [
         f"{own[Path(where).name]}:{line}"
         for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
         if Path(where).name in own
     ]
-    return found[0] if found else place(authors_of_hook(function)[0].__code__)
+    return lines[0] if lines else place(authors_of_hook(function)[0].__code__)
 
 
 def authors_files(function: FunctionType) -> list[str]:

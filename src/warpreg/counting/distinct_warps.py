@@ -18,7 +18,7 @@ from warpreg.counting.equal_warps import EMPTY, count_equal
 from warpreg.counting.pieces import Piece, Splitter
 from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.ir.kernel import Kernel
-from warpreg.trace.edges import expanded_path, expanded_words
+from warpreg.trace.expanded_path import expanded_path, expanded_words
 from warpreg.trace.path import PathWord, RecordedPath
 from warpreg.trace.widths import WidthReader, places
 

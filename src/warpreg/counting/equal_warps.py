@@ -39,12 +39,12 @@ def count_equal(
 
 
 def _hash(words: NDArray[np.uint32], widths: NDArray[np.uint8]) -> int:
-    found = np.int64(0)
+    digest = np.int64(0)
     for word in words:
-        found = ((found ^ np.int64(word)) * MULTIPLIER) & MASK
+        digest = ((digest ^ np.int64(word)) * MULTIPLIER) & MASK
     for width in widths:
-        found = ((found ^ np.int64(width)) * MULTIPLIER) & MASK
-    return int(found ^ (found >> 15))
+        digest = ((digest ^ np.int64(width)) * MULTIPLIER) & MASK
+    return int(digest ^ (digest >> 15))
 
 
 def _are_equal(

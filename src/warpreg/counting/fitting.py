@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.counting.capacity import RecordedLaunch, capacity_for, threads_of
 from warpreg.designs.interface.residency import Launch as Shape
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 
@@ -24,7 +24,9 @@ class Needs:
         return f"{self.threads} threads of {self.registers} registers, {self.shared_bytes} bytes of shared memory"
 
 
-def misfit(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None, limiter: str) -> str:
+def misfit(
+    launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int | None, limiter: str
+) -> str:
     """Why no thread block of a launch fits an SM, with the numbers, and what would let one fit."""
     demanded = launch.kernel.register_demand if registers is None else registers
     needs = Needs(threads_of(launch), demanded, launch.shared_bytes)
@@ -35,7 +37,7 @@ def misfit(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: 
     )
 
 
-def what_fits(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> str:
+def what_fits(launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int | None = None) -> str:
     """How far one of threads, registers and shared memory must fall for a thread block to fit an SM under a design, the
     others staying: ``at most 768 threads per block or 40 registers per thread``.  If none is enough alone, how far
     several must; empty if nothing helps.  ``registers`` replaces the kernel's demand.
@@ -92,11 +94,11 @@ def _largest(made: Callable[[int], Needs], most: int, fits: Callable[[Needs], bo
     return low
 
 
-def _told(found: Needs, needs: Needs) -> str:
+def _told(reduced: Needs, needs: Needs) -> str:
     """What is less, in words."""
     words = [
-        (found.threads, needs.threads, "threads per block"),
-        (found.registers, needs.registers, "registers per thread"),
-        (found.shared_bytes, needs.shared_bytes, "bytes of shared memory per block"),
+        (reduced.threads, needs.threads, "threads per block"),
+        (reduced.registers, needs.registers, "registers per thread"),
+        (reduced.shared_bytes, needs.shared_bytes, "bytes of shared memory per block"),
     ]
     return " and ".join(f"{less} {what}" for less, most, what in words if less < most)

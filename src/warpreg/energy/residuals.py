@@ -37,21 +37,21 @@ def residuals(technology: Technology) -> tuple[Residual, ...]:
 def _of_level(technology: Technology, name: str) -> list[Residual]:
     level = technology.levels[name]
     per_access = technology.process.access / level.word
-    found = []
+    residuals = []
     for words, read, write in level.printed():
         cost = technology.arrays.cost(level.spec(words))
         point = f"{name} {words} x {level.word} bits"
-        found.append(Residual(point, "read", "pJ", read, cost.read_pj * per_access, fitted=True))
-        found.append(Residual(point, "write", "pJ", write, cost.write_pj * per_access, fitted=True))
-    return found
+        residuals.append(Residual(point, "read", "pJ", read, cost.read_pj * per_access, fitted=True))
+        residuals.append(Residual(point, "write", "pJ", write, cost.write_pj * per_access, fitted=True))
+    return residuals
 
 
 def _of_check(technology: Technology, name: str, check: Check) -> list[Residual]:
     spec = ArraySpec(check.array, check.words, check.word)
     cost = rescale(technology.arrays.cost(spec), technology.point, OperatingPoint(check.node, check.voltage))
-    found = []
+    residuals = []
     if check.read is not None:
-        found.append(Residual(name, "read", "pJ", check.read, cost.read_pj, fitted=False))
+        residuals.append(Residual(name, "read", "pJ", check.read, cost.read_pj, fitted=False))
     if check.leakage is not None:
-        found.append(Residual(name, "leakage", "mW", check.leakage, cost.leakage_mw, fitted=False))
-    return found
+        residuals.append(Residual(name, "leakage", "mW", check.leakage, cost.leakage_mw, fitted=False))
+    return residuals

@@ -54,12 +54,12 @@ def read_instruction_caches(document: Document) -> InstructionCaches | None:
     """Those of the file, None if it has none."""
     if not document.keys("instruction_cache"):
         return None
-    found = document.section("instruction_cache", InstructionCaches)
-    if found.line_bytes & (found.line_bytes - 1):
-        raise document.refusal("instruction_cache.line_bytes", "a power of two", str(found.line_bytes))
-    for level, size, ways in (("l0", found.l0_bytes, found.l0_ways), ("l1", found.l1_bytes, found.l1_ways)):
-        _check_sets(document, f"instruction_cache.{level}_bytes", size, ways * found.line_bytes)
-    return found
+    caches = document.section("instruction_cache", InstructionCaches)
+    if caches.line_bytes & (caches.line_bytes - 1):
+        raise document.refusal("instruction_cache.line_bytes", "a power of two", str(caches.line_bytes))
+    for level, size, ways in (("l0", caches.l0_bytes, caches.l0_ways), ("l1", caches.l1_bytes, caches.l1_ways)):
+        _check_sets(document, f"instruction_cache.{level}_bytes", size, ways * caches.line_bytes)
+    return caches
 
 
 def _check_sets(document: Document, key: str, size: int, set_bytes: int) -> None:

@@ -92,10 +92,10 @@ class Instruction:
 
 
 def _registers(operands: tuple[Operand, ...]) -> list[Register]:
-    found: list[Register] = []
+    registers: list[Register] = []
     for operand in operands:
         if isinstance(operand, Register):
-            found.append(operand)
+            registers.append(operand)
         elif not isinstance(operand, Immediate):
-            found.extend(registers_of(operand))
-    return found
+            registers.extend(registers_of(operand))
+    return registers

@@ -20,23 +20,25 @@ from warpreg.ir.types import Type
 if TYPE_CHECKING:
     from warpreg.ir.kernel import Kernel
 
-Initializer = Union[Immediate, Symbol, "Generic", "Masked", "Property", "Content", "tuple[Initializer, ...]"]
+Initializer = Union[
+    Immediate, Symbol, "GenericAddress", "AddressByte", "Property", "Content", "tuple[Initializer, ...]"
+]
 """A constant, an address, one byte of an address, a sampler's property, bytes, or a nested list of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Generic:
+class GenericAddress:
     """An initialiser that is a variable's generic address: ``generic(symbol)+offset``."""
 
     symbol: Symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class AddressByte:
     """An initialiser that takes one byte of an address: ``0xFF00(symbol)``."""
 
     mask: int
-    symbol: Symbol | Generic
+    symbol: Symbol | GenericAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,12 +314,12 @@ class Module:
             return name
         if name in self.source.instances:
             return self.source.instances[name]
-        found = [known for known in names if normal(name) in forms(known)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            listed = ", ".join(self.shown_names(found))
-            raise WarpregError(f"{self.file}: '{name}' is the name of {len(found)} kernels: {listed}")
+        matches = [known for known in names if normal(name) in forms(known)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            listed = ", ".join(self.shown_names(matches))
+            raise WarpregError(f"{self.file}: '{name}' is the name of {len(matches)} kernels: {listed}")
         template, _, arguments = name.partition("<")
         if template.rpartition("::")[2] in self.source.templates:
             raise WarpregError(f"{self.file}: {self._not_instantiated(name, template.rpartition('::')[2], arguments)}")
@@ -345,7 +347,7 @@ class Module:
 
 
 __all__ = [
-    "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "Generic", "Initializer",
-    "LabelStatement", "Loc", "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
+    "AddressByte", "Attribute", "BranchTable", "CallPrototype", "Code", "Content", "Function", "GenericAddress",
+    "Initializer", "LabelStatement", "Loc", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section",
     "SourceFile", "SourceKernels", "Statement", "TopLevel", "Variable",
 ]  # fmt: skip

@@ -188,7 +188,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Modified:
+class ModifiedOperand:
     """A source of machine code with source modifiers: absolute value first, then negation (``-|R4|``), bitwise or
     predicate inversion (``~R4``), and the ``part`` of the register that is used (``H0_H0``, ``B1``, ...)."""
 
@@ -254,7 +254,7 @@ Operand = Union[
     Vector,
     Not,
     Part,
-    Modified,
+    ModifiedOperand,
     Pair,
     Arguments,
     AddressTuple,
@@ -279,7 +279,7 @@ def _inside(operand: Operand) -> tuple[Operand, ...]:
         return operand.elements
     if isinstance(operand, Pair):
         return operand.first, operand.second
-    if isinstance(operand, (Not, Modified)):
+    if isinstance(operand, (Not, ModifiedOperand)):
         return (operand.operand,)
     if isinstance(operand, Part):
         return (operand.register,)

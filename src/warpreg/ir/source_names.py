@@ -64,15 +64,15 @@ def _parts(text: str) -> Iterator[str]:
 
 def _template_arguments(text: str) -> tuple[str, str]:
     """Built-in types and whole numbers up to the ``E``, and what follows; of other arguments, ``...``."""
-    found: list[str] = []
+    arguments: list[str] = []
     while text and text[0] != "E":
         literal = LITERAL.match(text)
         if literal is not None:
-            found.append(literal[2].replace("n", "-"))
+            arguments.append(literal[2].replace("n", "-"))
             text = text[literal.end() :]
         elif text[0] in BUILT_IN:
-            found.append(BUILT_IN[text[0]])
+            arguments.append(BUILT_IN[text[0]])
             text = text[1:]
         else:
             return "...", ""
-    return ", ".join(found), text[1:]
+    return ", ".join(arguments), text[1:]

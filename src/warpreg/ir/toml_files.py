@@ -40,12 +40,12 @@ def _complaint(problem: Any, schema: type[BaseModel]) -> str:
         where = ".".join(above)
         return f"{where}{': ' if where else ''}{UnknownNameError('key', name, _keys(schema))}"
     place = ".".join(str(part) for part in problem["loc"])
-    found = "" if problem["type"] == "missing" else f", found {problem['input']!r}"
+    given = "" if problem["type"] == "missing" else f", found {problem['input']!r}"
     if problem["type"] == "value_error":
         return f"{place}: {problem['ctx']['error']}"
     if problem["type"] == "too_short":
-        return f"{place}: expected at least {problem['ctx']['min_length']}{found}"
-    return f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}{found}"
+        return f"{place}: expected at least {problem['ctx']['min_length']}{given}"
+    return f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}{given}"
 
 
 def _keys(schema: Any) -> set[str]:

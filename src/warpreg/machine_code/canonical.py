@@ -12,7 +12,7 @@ from warpreg.ir.operands import (
     Address,
     ConstantBank,
     Immediate,
-    Modified,
+    ModifiedOperand,
     Not,
     Operand,
     Register,
@@ -66,7 +66,7 @@ def with_signs(modifiers: Sequence[str], operands: tuple[Operand, ...]) -> tuple
     """With ``.XORSIGN``, the listing marks sources as absolute values, but their signs make that of the result."""
     if "XORSIGN" not in modifiers:
         return operands
-    return tuple(replace(o, absolute=False) if isinstance(o, Modified) else o for o in operands)
+    return tuple(replace(o, absolute=False) if isinstance(o, ModifiedOperand) else o for o in operands)
 
 
 def _taken(slots: Sequence[OperandSlot], listed: list[Parsed]) -> tuple[Taken, list[Parsed]]:
@@ -131,7 +131,7 @@ def _source(operand: Parsed, slot: OperandSlot) -> Operand:
         return _nan(operand, slot.kind)
     if not isinstance(slot.kind, Type):
         return operand
-    if isinstance(operand, Modified):
+    if isinstance(operand, ModifiedOperand):
         return _modified(operand, slot.kind)
     return _constant(operand, slot.kind) if isinstance(operand, Immediate) else operand
 
@@ -146,7 +146,7 @@ def _wide(operand: Register | ConstantBank, type_: Type) -> Register | ConstantB
     return operand if operand.is_predicate else Register(operand.name, untyped, operand.index)
 
 
-def _modified(operand: Modified, type_: Type) -> Operand:
+def _modified(operand: ModifiedOperand, type_: Type) -> Operand:
     inner = operand.operand
     if not isinstance(inner, Immediate):
         return replace(operand, operand=_wide(inner, type_))

@@ -17,7 +17,7 @@ from warpreg.ir.operands import (
     ConstantBank,
     Immediate,
     Label,
-    Modified,
+    ModifiedOperand,
     Operand,
     Register,
     Sink,
@@ -274,11 +274,11 @@ class _Lifter:
             return _predicates(one) if operand.name == "PR" else special(operand.name)
         if isinstance(operand, ConstantBank):
             return self._bank(operand, one, kind)
-        if isinstance(operand, Modified) and isinstance(operand.operand, ConstantBank):
+        if isinstance(operand, ModifiedOperand) and isinstance(operand.operand, ConstantBank):
             return self._modified(operand, self._bank(operand.operand, one, kind), one)
         return operand
 
-    def _modified(self, operand: Modified, inner: Operand, one: ListedInstruction) -> Modified:
+    def _modified(self, operand: ModifiedOperand, inner: Operand, one: ListedInstruction) -> ModifiedOperand:
         if not isinstance(inner, (ConstantBank, Immediate)):
             raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {operand}")
         return replace(operand, operand=inner)

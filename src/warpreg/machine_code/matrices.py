@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warpreg.ir.operands import Immediate, Modified, Operand, Register, Sink, Vector
+from warpreg.ir.operands import Immediate, ModifiedOperand, Operand, Register, Sink, Vector
 from warpreg.ir.tensor import product_of
 from warpreg.ir.types import B32, B64, Type
 from warpreg.machine_code.operands import ZERO, Parsed
@@ -65,7 +65,7 @@ def _types(opcode: str, rest: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
 
 def _register(operand: Parsed, further: int, type_: Type, is_result: bool) -> Operand:
     """The register that many words after the first one; ``R0.ROW`` says again what ``mma`` says."""
-    inner = operand.operand if isinstance(operand, Modified) and operand.part in ("ROW", "COL") else operand
+    inner = operand.operand if isinstance(operand, ModifiedOperand) and operand.part in ("ROW", "COL") else operand
     if isinstance(inner, Register):
         index = inner.index + further
         return Register(f"R{index}", type_, index)

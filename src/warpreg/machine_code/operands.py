@@ -13,7 +13,7 @@ from warpreg.ir.operands import (
     ConstantBank,
     Immediate,
     Label,
-    Modified,
+    ModifiedOperand,
     Not,
     Operand,
     Register,
@@ -103,7 +103,7 @@ def _parsed(text: str) -> Parsed:
     match = SIGNED.match(text)
     inner = _simple(match[4]) if match and match[4] != text else None
     if match and isinstance(inner, (Register, ConstantBank, Immediate)):
-        return Modified(inner, bool(match[1]), bool(match[2]), bool(match[3]), match[6][1:])
+        return ModifiedOperand(inner, bool(match[1]), bool(match[2]), bool(match[3]), match[6][1:])
     if re.fullmatch(r"[\w.{},]+", text):
         return Text(text)
     raise ValueError(text)

@@ -65,15 +65,15 @@ class BodyReader:
         match, append = _COMMON.match, self._statements.append
         separator = source.separator
         line, line_start, counted = source.line, source.line_start, source.counted
-        while (found := match(text, position)) is not None:
-            negated, predicate, written, raw = found.groups()
+        while (matched := match(text, position)) is not None:
+            negated, predicate, written, raw = matched.groups()
             try:
                 opcode, modifiers = opcodes[written]
                 operands: tuple[Operand, ...]
                 if raw is None:
                     operands = ()
                 elif opcode == "bra":
-                    operands = names.target(raw, found.start(4))
+                    operands = names.target(raw, matched.start(4))
                 elif "{" in raw:
                     operands = tuple(map(cached, _OUTSIDE_BRACES.split(raw)))
                 else:
@@ -81,7 +81,7 @@ class BodyReader:
                 guard = names.guard(predicate, negated) if predicate else None
             except UnresolvedOperandError:
                 break
-            start = found.start(2) - 1 - len(negated) if predicate else found.start(3)
+            start = matched.start(2) - 1 - len(negated) if predicate else matched.start(3)
             lines = text.count("\n", counted, start)
             if lines:
                 line += lines
@@ -89,7 +89,7 @@ class BodyReader:
             counted = start
             place = Location(file, line, start - line_start + 1)
             append(Instruction(opcode, modifiers, operands, guard, place, original))
-            position = found.end()
+            position = matched.end()
         source.line, source.line_start, source.counted = line, line_start, counted
         return position
 

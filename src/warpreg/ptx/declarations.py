@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from warpreg.ir.module import Generic, Initializer, Masked, Property, RegisterDeclaration, Variable
+from warpreg.ir.module import AddressByte, GenericAddress, Initializer, Property, RegisterDeclaration, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import TYPES, Type
 from warpreg.ptx.diagnostics import MalformedError
@@ -170,22 +170,22 @@ class DeclarationReader:
 
     def _type(self, earlier: Type | None) -> Type:
         cursor = self._cursor
-        found = TYPES.get(cursor.text[1:])
-        if found is None:
+        declared = TYPES.get(cursor.text[1:])
+        if declared is None:
             raise MalformedError(cursor.start, f"unknown type '{cursor.text}'")
         if earlier is not None:
             raise MalformedError(cursor.start, f"a second type '{cursor.text}' after '.{earlier}'")
         cursor.advance()
-        return found
+        return declared
 
     def _alignment(self) -> int:
         start = self._cursor.start
-        found = integer_literal(self._cursor, "an alignment")
-        if found < 1 or found & (found - 1):
-            raise MalformedError(start, f"alignment {found} is not a power of two")
-        if found > MAX_ALIGNMENT:
-            raise MalformedError(start, f"alignment {found} is more than {MAX_ALIGNMENT}")
-        return found
+        alignment = integer_literal(self._cursor, "an alignment")
+        if alignment < 1 or alignment & (alignment - 1):
+            raise MalformedError(start, f"alignment {alignment} is not a power of two")
+        if alignment > MAX_ALIGNMENT:
+            raise MalformedError(start, f"alignment {alignment} is more than {MAX_ALIGNMENT}")
+        return alignment
 
     def _attribute(self) -> list[str]:
         return [self._step(), *attribute_tokens(self._cursor)]
@@ -254,17 +254,17 @@ class DeclarationReader:
         cursor.advance()
         masked = self._element()
         cursor.expect(")", "after a masked address")
-        if not isinstance(masked, (Symbol, Generic)):
+        if not isinstance(masked, (Symbol, GenericAddress)):
             raise MalformedError(cursor.previous_end - 1, "a mask takes an address")
-        return Masked(value.value, masked)
+        return AddressByte(value.value, masked)
 
-    def _generic(self) -> Generic:
+    def _generic(self) -> GenericAddress:
         cursor = self._cursor
         cursor.expect("(", "after generic")
         start = cursor.start
         inner = self._symbol(cursor.name("a variable"), start)
         cursor.expect(")", "after generic(...")
-        return Generic(Symbol(inner.name, inner.offset + self._offset()))
+        return GenericAddress(Symbol(inner.name, inner.offset + self._offset()))
 
     def _symbol(self, name: str, start: int) -> Symbol:
         found = self._names.resolve(name)

@@ -22,12 +22,12 @@ def attributes(cursor: Cursor, following: frozenset[str] = frozenset()) -> tuple
 
     Raises MalformedError.
     """
-    found = []
+    directives = []
     while cursor.kind == "dot" and (cursor.text in FUNCTION_DIRECTIVES or cursor.text not in following):
         if cursor.text not in FUNCTION_DIRECTIVES:
             raise unknown_directive(cursor, FUNCTION_DIRECTIVES)
-        found.append(attribute(cursor))
-    return tuple(found)
+        directives.append(attribute(cursor))
+    return tuple(directives)
 
 
 def attribute(cursor: Cursor) -> Attribute:

@@ -27,15 +27,15 @@ def literal(text: str) -> Immediate | None:
 
     Decimal floats have form ``f64``, as in PTX; an integer keeps its written value.
     """
-    found = _INTEGER.fullmatch(text)
-    if found and len(text) <= _MAX_DIGITS:
-        hexadecimal, binary, octal, decimal, _ = found.groups()
+    match = _INTEGER.fullmatch(text)
+    if match and len(text) <= _MAX_DIGITS:
+        hexadecimal, binary, octal, decimal, _ = match.groups()
         if decimal:
             return Immediate(int(decimal))
         return Immediate(int(hexadecimal, 16) if hexadecimal else int(binary, 2) if binary else int(octal, 8))
-    found = _HEX_FLOAT.fullmatch(text)
-    if found:
-        return Immediate(int(found[2], 16), "f32") if found[1] else Immediate(int(found[4], 16), "f64")
+    match = _HEX_FLOAT.fullmatch(text)
+    if match:
+        return Immediate(int(match[2], 16), "f32") if match[1] else Immediate(int(match[4], 16), "f64")
     if _DECIMAL_FLOAT.fullmatch(text):
         return float_immediate(float(text))
     return None
@@ -113,13 +113,13 @@ def constant(cursor: Cursor, depth: int = 0, lowest: int = 1) -> Immediate:
     """
     left = _unary(cursor, depth)
     while True:
-        found = _BINARY.get(cursor.text) if cursor.kind == "mark" else None
-        if found is None or found.precedence < lowest:
+        operator = _BINARY.get(cursor.text) if cursor.kind == "mark" else None
+        if operator is None or operator.precedence < lowest:
             break
         mark, start = cursor.text, cursor.start
         cursor.advance()
-        right = constant(cursor, depth + 1, found.precedence + 1)
-        left = _combine(mark, found, left, right, start)
+        right = constant(cursor, depth + 1, operator.precedence + 1)
+        left = _combine(mark, operator, left, right, start)
     if lowest == 1 and cursor.text == "?":
         cursor.advance()
         first = constant(cursor, depth + 1)

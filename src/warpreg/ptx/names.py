@@ -77,13 +77,13 @@ class OperandCache(dict[str, Operand]):
         return self._names.resolve(text)
 
     def _address(self, text: str) -> Operand | None:
-        found = _ADDRESS.fullmatch(text)
-        if found is None:
+        match = _ADDRESS.fullmatch(text)
+        if match is None:
             return None
-        base = self[found[1]]
+        base = self[match[1]]
         if isinstance(base, Immediate):
-            return Address(Immediate(base.value + int(found[2] or 0))) if base.form == "int" else None
-        return Address(base, int(found[2] or 0)) if isinstance(base, (Register, Symbol)) else None
+            return Address(Immediate(base.value + int(match[2] or 0))) if base.form == "int" else None
+        return Address(base, int(match[2] or 0)) if isinstance(base, (Register, Symbol)) else None
 
 
 class Names:
@@ -134,23 +134,23 @@ class Names:
 
     def guard(self, predicate: str, negated: str) -> Guard:
         """``@p``, or ``@!p`` if ``negated`` is ``!``.  Raises UnresolvedOperandError if ``p`` is not a register."""
-        found = self.guards.get(negated + predicate)
-        if found is None:
+        guard = self.guards.get(negated + predicate)
+        if guard is None:
             register = self.resolve(predicate)
             if not isinstance(register, Register) or not register.is_predicate:
                 raise UnresolvedOperandError
-            found = self.guards[negated + predicate] = Guard(register, bool(negated))
-        return found
+            guard = self.guards[negated + predicate] = Guard(register, bool(negated))
+        return guard
 
     def target(self, name: str, offset: int) -> tuple[Label]:
         """The operand of a branch to a label.  Raises UnresolvedOperandError if ``name`` is not an identifier."""
-        found = self.targets.get(name)
-        if found is None:
+        target = self.targets.get(name)
+        if target is None:
             if _NAME.fullmatch(name) is None:
                 raise UnresolvedOperandError
             self.refer(name, offset, "label")
-            found = self.targets[name] = (Label(name),)
-        return found
+            target = self.targets[name] = (Label(name),)
+        return target
 
     def is_declared_here(self, name: str) -> bool:
         """Whether this scope itself declares a register, variable or parameter of that name."""

@@ -45,12 +45,12 @@ class OperandReader:
         """The comma-separated operands of an instruction; the cursor stops at the token after them."""
         if opcode == "call":
             return self._call()
-        found: list[Operand] = []
+        operands: list[Operand] = []
         while True:
-            is_target = opcode == "bra" or (opcode == "brx" and len(found) == 1)
-            found.append(self._target() if is_target and self._cursor.kind == "name" else self.operand())
+            is_target = opcode == "bra" or (opcode == "brx" and len(operands) == 1)
+            operands.append(self._target() if is_target and self._cursor.kind == "name" else self.operand())
             if not self._cursor.take(","):
-                return tuple(found)
+                return tuple(operands)
 
     def operand(self, depth: int = 0) -> Operand:
         """One operand.  Raises MalformedError."""
@@ -120,14 +120,14 @@ class OperandReader:
     def _named(self, kind: str = "name", depth: int = 1) -> Operand:
         cursor = self._cursor
         start, name = cursor.start, self._whole_name()
-        found = self._names.resolve(name)
-        if found is None:
+        operand = self._names.resolve(name)
+        if operand is None:
             return self._part(name) or self._unknown(name, start, kind)
-        if isinstance(found, Symbol) and cursor.text in ("+", "-"):
-            return Symbol(found.name, self._offset())
-        if isinstance(found, Register) and depth == 0 and cursor.text == "+":
-            return self._sum(found, start)
-        return found
+        if isinstance(operand, Symbol) and cursor.text in ("+", "-"):
+            return Symbol(operand.name, self._offset())
+        if isinstance(operand, Register) and depth == 0 and cursor.text == "+":
+            return self._sum(operand, start)
+        return operand
 
     def _sum(self, register: Register, start: int) -> Register:
         """``x + 1``: a new register, which the reader of the statement fills before the instruction."""
@@ -206,22 +206,22 @@ class OperandReader:
 
     def _call(self) -> tuple[Operand, ...]:
         cursor = self._cursor
-        found: list[Operand] = []
+        operands: list[Operand] = []
         if cursor.text == "(":
-            found.append(self._arguments())
+            operands.append(self._arguments())
             cursor.expect(",", "after the return parameters of a call")
         start = cursor.start
         target = self._named("function") if cursor.kind == "name" else None
         if not isinstance(target, (Register, Symbol, Label)):
             raise MalformedError(start, f"expected a function or a register to call, found {cursor.found}")
-        found.append(target)
+        operands.append(target)
         while cursor.take(","):
             if cursor.text == "(":
-                found.append(self._arguments())
+                operands.append(self._arguments())
             else:
                 known = self._names.resolve(cursor.text)
-                found.append(self._named() if isinstance(known, Symbol) else self._target())
-        return tuple(found)
+                operands.append(self._named() if isinstance(known, Symbol) else self._target())
+        return tuple(operands)
 
     def _arguments(self) -> Arguments:
         cursor = self._cursor

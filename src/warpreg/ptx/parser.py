@@ -170,12 +170,12 @@ class ModuleReader:
         if cursor.text != "{":
             raise MalformedError(cursor.start, f"expected '{{' after a section's name, found {cursor.found}")
         text = self._source.text
-        found = _BRACE.search(text, cursor.end)
-        if found is None or found[0] == "{":
+        match = _BRACE.search(text, cursor.end)
+        if match is None or match[0] == "{":
             raise MalformedError(cursor.start, "missing '}' to close the section")
-        lines = (line.strip() for line in text[cursor.end : found.start()].split("\n"))
+        lines = (line.strip() for line in text[cursor.end : match.start()].split("\n"))
         self._items.append(Section(name, tuple(line for line in lines if line)))
-        return found.end()
+        return match.end()
 
     def _old_debug_line(self, cursor: Cursor) -> int:
         """``@@DWARF ...``, the debug data of PTX before 2.0: kept as a section of one line without braces."""
@@ -270,13 +270,13 @@ class ModuleReader:
     def _after_bad_signature(self, error: MalformedError, names: Names) -> int:
         """Report the error and read the body, if one follows, to report its errors; its names are unknown."""
         self._source.reporter.add(error.offset, error.message)
-        found = _AFTER_SIGNATURE.search(self._source.text, error.offset)
-        if found is None or not found[0].strip():
-            return found.start() if found else len(self._source.text)
-        if found[0] == ";":
-            return found.end()
+        match = _AFTER_SIGNATURE.search(self._source.text, error.offset)
+        if match is None or not match[0].strip():
+            return match.start() if match else len(self._source.text)
+        if match[0] == ";":
+            return match.end()
         names.is_silent = True
-        return BodyReader(self._source, names, found.start()).read()[1]
+        return BodyReader(self._source, names, match.start()).read()[1]
 
 
 def _is_item_next(cursor: Cursor) -> bool:

@@ -49,13 +49,13 @@ class StatementReader:
 
     def loc(self, start: int) -> tuple[Loc, Location | None, int]:
         """A ``.loc`` line: the statement, the location in the original program, the offset after it."""
-        found = _LOC.match(self._source.text, start)
-        if found is None or _INLINED.fullmatch(found[4]) is None:
+        match = _LOC.match(self._source.text, start)
+        if match is None or _INLINED.fullmatch(match[4]) is None:
             raise MalformedError(start, "expected '.loc file line column' and an optional inlining clause")
-        file, line, column, rest = found.groups(default="")
+        file, line, column, rest = match.groups(default="")
         where = self._source.original(file, line, column)
         tokens = tuple(_REST.findall(rest)) if rest else ()
-        return Loc(int(file), int(line), int(column or 0), tokens), where, found.end()
+        return Loc(int(file), int(line), int(column or 0), tokens), where, match.end()
 
     def _finish(self, cursor: Cursor) -> int:
         """The offset after the ``;``; a missing one at the end of a line is reported and assumed."""

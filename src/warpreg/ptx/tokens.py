@@ -36,15 +36,15 @@ def blank_comments(text: str, reporter: Reporter) -> str:
     text = bare + " " * (len(text) - len(bare))
 
     def blank(match: re.Match[str]) -> str:
-        found = match[0]
-        if found.startswith('"'):
-            if len(found) == 1 or found[-1] != '"':
+        token = match[0]
+        if token.startswith('"'):
+            if len(token) == 1 or token[-1] != '"':
                 reporter.add(match.start(), "unterminated string")
-            return found
-        if found.startswith("/*") and (len(found) < 4 or found[-2:] != "*/"):
+            return token
+        if token.startswith("/*") and (len(token) < 4 or token[-2:] != "*/"):
             reporter.add(match.start(), "unterminated comment")
             reporter.ignore_after(match.start())
-        return _LINE_MARK.sub(" ", found) if found.startswith("/*") else " " * len(found)
+        return _LINE_MARK.sub(" ", token) if token.startswith("/*") else " " * len(token)
 
     return _COMMENT.sub(blank, text)
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
+    AddressByte,
     Attribute,
     BranchTable,
     CallPrototype,
     Function,
-    Generic,
+    GenericAddress,
     Initializer,
     LabelStatement,
     Loc,
-    Masked,
     Module,
     Property,
     RegisterDeclaration,
@@ -163,10 +163,10 @@ def _variable(variable: Variable) -> str:
 def _initializer(initializer: Initializer) -> str:
     if isinstance(initializer, tuple):
         return "{" + ", ".join(map(_initializer, initializer)) + "}"
-    if isinstance(initializer, Generic):
+    if isinstance(initializer, GenericAddress):
         offset = f"{initializer.symbol.offset:+d}" if initializer.symbol.offset else ""
         return f"generic({initializer.symbol.name}){offset}"
-    if isinstance(initializer, Masked):
+    if isinstance(initializer, AddressByte):
         return f"{initializer.mask:#x}({_initializer(initializer.symbol)})"
     if isinstance(initializer, Property):
         return f"{initializer.name} = {initializer.value}"

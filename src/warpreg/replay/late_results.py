@@ -21,7 +21,7 @@ MOST = 512
 """Instructions of a warp whose results are under way, at most."""
 
 
-class Late(NamedTuple):
+class LateResults(NamedTuple):
     """By warp slot: how many widths of the warp are ``taken``; where those of the visit are, counted from the first one
     of the warp and less the first result row of the visit (``at``); how many instructions are under way (``pending``).
 
@@ -40,7 +40,7 @@ class Late(NamedTuple):
     results: NDArray[np.int32]
 
 
-def new(program: Program, blank: Plan, slots: int, kept: bool, planned: bool) -> Late:
+def new(program: Program, blank: Plan, slots: int, kept: bool, planned: bool) -> LateResults:
     """For a kernel, before anything has happened; without room where nothing is ``kept``, or where results are not
     ``planned`` before they arrive.
     """
@@ -50,7 +50,7 @@ def new(program: Program, blank: Plan, slots: int, kept: bool, planned: bool) ->
     pc, widths = (np.zeros((slots, room), np.int64) for _ in range(2))
     mask = np.zeros((slots, room), np.uint32)
     results = np.zeros((slots, room, *rows), np.int32)
-    return Late(taken, at, pending, pc, widths, mask, np.zeros(1, np.uint32), results)
+    return LateResults(taken, at, pending, pc, widths, mask, np.zeros(1, np.uint32), results)
 
 
 def are_kept() -> bool:
@@ -58,29 +58,29 @@ def are_kept() -> bool:
     return False
 
 
-def start(late: Late, warp: int) -> None:
+def start(late: LateResults, warp: int) -> None:
     """A warp enters a slot."""
 
 
-def enter(late: Late, program: Program, warp: int, block: int) -> None:
+def enter(late: LateResults, program: Program, warp: int, block: int) -> None:
     """It visits a basic block."""
 
 
-def see(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int) -> None:
+def see(late: LateResults, blank: Plan, starts: Longs, rows: Longs, warp: int) -> None:
     """Hooks are called for instructions of the visit; ``starts``: where widths begin, by row; ``rows`` by slot."""
 
 
-def keep(late: Late, blank: Plan, warp: int, pc: int, mask: int) -> int:
+def keep(late: LateResults, blank: Plan, warp: int, pc: int, mask: int) -> int:
     """An instruction with late results has issued; returns a status."""
     return OK
 
 
-def recall(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, pc: int) -> int:
+def recall(late: LateResults, blank: Plan, starts: Longs, rows: Longs, warp: int, pc: int) -> int:
     """Its results arrive: what was known of it is known again."""
     return OK
 
 
-def mask_of(late: Late, mask: int) -> int:
+def mask_of(late: LateResults, mask: int) -> int:
     """The lanes of the instruction that was recalled; ``mask`` are those of the warp now."""
     return mask
 
@@ -90,25 +90,25 @@ def they_are_kept() -> bool:
     return True
 
 
-def forget_late(late: Late, warp: int) -> None:
+def forget_late(late: LateResults, warp: int) -> None:
     """In place of `start`."""
     late.taken[warp] = late.at[warp] = late.pending[warp] = 0
 
 
-def enter_visit(late: Late, program: Program, warp: int, block: int) -> None:
+def enter_visit(late: LateResults, program: Program, warp: int, block: int) -> None:
     """In place of `enter`."""
     first = program.result_start[program.first_pc[block]]
     late.at[warp] = late.taken[warp] - first
     late.taken[warp] += program.result_start[program.first_pc[block + 1]] - first
 
 
-def see_visit(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int) -> None:
+def see_visit(late: LateResults, blank: Plan, starts: Longs, rows: Longs, warp: int) -> None:
     """In place of `see`."""
     if rows[warp] >= 0:
         blank.width_at[0] = starts[rows[warp]] + late.at[warp]
 
 
-def keep_late(late: Late, blank: Plan, warp: int, pc: int, mask: int) -> int:
+def keep_late(late: LateResults, blank: Plan, warp: int, pc: int, mask: int) -> int:
     """In place of `keep`."""
     index = late.pending[warp]
     if index == late.pc.shape[1]:
@@ -124,7 +124,7 @@ def keep_late(late: Late, blank: Plan, warp: int, pc: int, mask: int) -> int:
     return OK
 
 
-def recall_late(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, pc: int) -> int:
+def recall_late(late: LateResults, blank: Plan, starts: Longs, rows: Longs, warp: int, pc: int) -> int:
     """In place of `recall`."""
     index = 0
     while index < late.pending[warp] and late.pc[warp, index] != pc:
@@ -147,7 +147,7 @@ def recall_late(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, 
     return OK
 
 
-def recalled_mask(late: Late, mask: int) -> int:
+def recalled_mask(late: LateResults, mask: int) -> int:
     """In place of `mask_of`."""
     lanes: int = late.recalled[0]
     return lanes

@@ -47,7 +47,7 @@ from warpreg.replay.hook_calls import (
     call_warp_end,
     call_warp_start,
 )
-from warpreg.replay.late_results import Late
+from warpreg.replay.late_results import LateResults
 from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MAX_SLOTS, SLOT_SHIFT, ScheduleWord
 
 KINDS, SLOTS = (1 << KIND_BITS) - 1, MAX_SLOTS - 1
@@ -163,7 +163,7 @@ def walk(
     machine: NDArray[np.int64],
     streams: Streams,
     warps: Warps,
-    late: Late,
+    late: LateResults,
     visits: NDArray[np.int64],
     table: Program,
     given: Any,
@@ -218,7 +218,7 @@ def issue(
     blank: Plan,
     streams: Streams,
     warps: Warps,
-    late: Late,
+    late: LateResults,
     visits: NDArray[np.int64],
     sm: int,
     warp: int,
@@ -271,7 +271,7 @@ def start(
     blank: Plan,
     streams: Streams,
     warps: Warps,
-    late: Late,
+    late: LateResults,
     sm: int,
     warp: int,
     number: int,
@@ -346,7 +346,7 @@ def note(
     blank: Plan,
     streams: Streams,
     warps: Warps,
-    late: Late,
+    late: LateResults,
     sm: int,
     warp: int,
     kind: int,

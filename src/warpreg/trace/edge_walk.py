@@ -1,4 +1,4 @@
-"""Loops of `warpreg.trace.edges`: read the visits of whole thread blocks, and write them with those of new blocks."""
+"""Loops of `warpreg.trace.expanded_path`: read visits of whole thread blocks, write them with those of new blocks."""
 
 from __future__ import annotations
 

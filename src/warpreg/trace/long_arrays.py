@@ -34,12 +34,12 @@ _releases = False
 
 def empty(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:
     """An array of ``size`` elements, not cleared.  Raises TraceError if there is no room for its file."""
-    found = np.dtype(dtype)
-    if size * found.itemsize <= IN_MEMORY_BYTES:
-        return np.empty(size, found)
-    mapped = _mapped_file(size * found.itemsize)
+    element = np.dtype(dtype)
+    if size * element.itemsize <= IN_MEMORY_BYTES:
+        return np.empty(size, element)
+    mapped = _mapped_file(size * element.itemsize)
     _release_from_now_on(mapped)
-    return np.frombuffer(mapped, found)
+    return np.frombuffer(mapped, element)
 
 
 def zeros(size: int, dtype: type[Scalar]) -> NDArray[Scalar]:

@@ -68,15 +68,15 @@ def places(recorded: Kernel, running: Kernel, *, all_rows: bool = False) -> Plac
     old = [block.instructions for block in recorded.blocks]
     on_edges: list[tuple[Instruction, ...]] = [()] * (len(running.blocks) - len(old))
     for before, block in zip((*old, *on_edges), running.blocks, strict=True):
-        found: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        offsets: defaultdict[Hashable, deque[int]] = defaultdict(deque)
         size = 0
         for instruction in before:
             words = words_written(instruction)
             if all_rows or is_recorded(instruction):
-                found[_identity(instruction)].append(size)
+                offsets[_identity(instruction)].append(size)
                 size += words
         for instruction in block.instructions:
-            same, words = found[_identity(instruction)], words_written(instruction)
+            same, words = offsets[_identity(instruction)], words_written(instruction)
             place += range(same[0], same[0] + words) if same else [-UNKNOWN] * words
             if len(same) > 1:
                 same.popleft()

@@ -13,7 +13,7 @@ from warpreg import ptx
 from warpreg.codegen.lower.build import build_kernel
 from warpreg.codegen.options import CompileOptions
 from warpreg.codegen.pipeline import passes_of
-from warpreg.codegen.regalloc.allocator import Allocated, AllocateRegisters, AllocationError
+from warpreg.codegen.regalloc.allocator import AllocatedKernel, AllocateRegisters, AllocationError
 from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.codegen.verify import verify
 from warpreg.ir.instruction import Instruction
@@ -191,7 +191,7 @@ def test_too_few_registers_for_an_instruction_are_an_error() -> None:
         AllocateRegisters(max_registers=3).run(kernel("add.s64 %rd1, %rd2, %rd3; st.global.b64 [%rd1], %rd2;"))
 
 
-def clashes(allocated: Allocated) -> list[str]:
+def clashes(allocated: AllocatedKernel) -> list[str]:
     """Values that one instruction writes over while a later one still reads them."""
     program, registers = allocated.kernel, allocated.registers
     held = {name: _storage(register) for name, register in registers.items()}

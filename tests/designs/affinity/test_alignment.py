@@ -12,7 +12,7 @@ from tests.designs.kernels import kernel, op, pair, r
 from warpreg.designs.parts.affinity.alignment import LEFT, RIGHT, alignments, cut_weight, frustrated_edges
 from warpreg.designs.parts.affinity.graph import Edge
 from warpreg.designs.parts.affinity.odd_cycles import cycle_of, odd_cycles, shortest_odd_cycle
-from warpreg.designs.parts.affinity.optimum import best_alignments
+from warpreg.designs.parts.affinity.optimal_alignments import best_alignments
 from warpreg.designs.parts.affinity.preset import adjacent_words, numbering, renumbered, side_of
 
 FIGURE_2_8: list[Edge] = [(1, 2), (1, 3), (2, 3), (3, 4), (4, 6), (3, 6), (5, 6), (2, 5)]

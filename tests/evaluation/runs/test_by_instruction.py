@@ -9,7 +9,7 @@ import pytest
 
 import warpreg
 from warpreg import gpu, simt
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import by_instruction
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import Run
@@ -49,7 +49,7 @@ def run() -> Run:
 @pytest.mark.parametrize("name", ["mrf", "rfc", "rfc-lrf", "orf-lrf", "bow-wr", str(EXAMPLES / "loop_exits.py")])
 def test_the_rows_sum_up_to_the_counts_of_the_run(run: Run, name: str) -> None:
     (kernel,) = run.kernels
-    choice = Chosen.load(name)
+    choice = ConfiguredDesign.load(name)
     found = by_instruction(run, kernel, choice, MACHINE, mode="interpreted")
     plain = replay(run.path(kernel), kernel, choice.design, mode="interpreted")
     assert np.array_equal(found.accesses.sum(axis=0), plain.accesses)
@@ -63,7 +63,7 @@ def test_each_instruction_has_its_own_accesses(run: Run) -> None:
     and the subtraction one, and the branch none.
     """
     (kernel,) = run.kernels
-    found = by_instruction(run, kernel, Chosen.load("mrf"), MACHINE, mode="interpreted")
+    found = by_instruction(run, kernel, ConfiguredDesign.load("mrf"), MACHINE, mode="interpreted")
     by_opcode = {one.opcode: pc for pc, one in enumerate(kernel.instructions())}
     counts = {opcode: (found.issued[pc], found.uses(pc, 0)) for opcode, pc in by_opcode.items()}
     assert counts["mad"] == (8, 8 * (3 + 1))
@@ -75,7 +75,7 @@ def test_each_instruction_has_its_own_accesses(run: Run) -> None:
 def test_a_write_back_counts_with_the_instruction_that_causes_it(run: Run) -> None:
     """In a cache of one entry, an instruction with a result evicts the one before."""
     (kernel,) = run.kernels
-    found = by_instruction(run, kernel, Chosen.load("rfc", {"entries": 1}), MACHINE, mode="interpreted")
+    found = by_instruction(run, kernel, ConfiguredDesign.load("rfc", {"entries": 1}), MACHINE, mode="interpreted")
     writers = [pc for pc, one in enumerate(kernel.instructions()) if any(not r.is_predicate for r in one.defined)]
     assert found.moves.sum() > 0
     assert set(np.flatnonzero(found.moves.sum(axis=(1, 2)))) <= set(writers)
@@ -85,7 +85,7 @@ def test_a_write_back_counts_with_the_instruction_that_causes_it(run: Run) -> No
 def test_in_time_the_cycles_stay_and_the_waits_sum_up(run: Run) -> None:
     """The waits of a warp sum up to the cycles from its start to its last issue."""
     (kernel,) = run.kernels
-    choice = Chosen.load("rfc")
+    choice = ConfiguredDesign.load("rfc")
     timed = Timed(mode="interpreted")
     found = by_instruction(run, kernel, choice, MACHINE, timed, mode="interpreted")
     counted = timed.count(run, choice, MACHINE)

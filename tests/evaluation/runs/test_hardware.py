@@ -19,7 +19,7 @@ import warpreg
 from warpreg import energy, gpu
 from warpreg.cli import main
 from warpreg.designs.errors import DesignError
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import EnergyError
 from warpreg.evaluation.runs.comparison import Setting
 from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage
@@ -82,7 +82,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def parts_of(files: tuple[str, str], use: Use = USE, **values: int) -> dict[str, Part]:
-    choice = Chosen.load(files[0], values)
+    choice = ConfiguredDesign.load(files[0], values)
     found = parts(choice.design, choice.design.configure(**values), use, FERMI, energy.load(files[1]))
     return {part.name: part for part in found}
 
@@ -131,7 +131,7 @@ def test_a_main_register_file_in_two_technologies(tmp_path: Path) -> None:
     voltage.  Together they are as many as the machine has, so nothing is added.
     """
     (tmp_path / "hybrid.py").write_text(HYBRID, encoding="utf-8")
-    choice, technology = Chosen.load(str(tmp_path / "hybrid.py"), {}), energy.load(with_slow(tmp_path))
+    choice, technology = ConfiguredDesign.load(str(tmp_path / "hybrid.py"), {}), energy.load(with_slow(tmp_path))
     use = Use({}, MS, 2, {"on": 100 * MS * 2})
     found = {part.name: part for part in parts(choice.design, choice.design.configure(), use, FERMI, technology)}
     assert found["MRF"].leakage_pj == pytest.approx(2 * 89.6e6 * 100 / 1024)
@@ -165,16 +165,16 @@ def test_without_cycles_there_is_no_leakage_and_no_power(files: tuple[str, str])
 
 
 def test_what_has_no_price_is_refused_before_the_run(files: tuple[str, str]) -> None:
-    choice, setting = Chosen.load(files[0]), Setting.load("corf-fermi", "gebhart-40nm")
+    choice, setting = ConfiguredDesign.load(files[0]), Setting.load("corf-fermi", "gebhart-40nm")
     with pytest.raises(EnergyError) as caught:
         check_prices([choice], setting.machine, setting.technology)
     assert str(caught.value) == (
         "half: logic coalescing has no price (priced by --technology common-40nm, --technology corf): "
         "technology gebhart-40nm has no logic 'coalescing'; it has: none"
     )
-    setting.check([Chosen.load(files[0], {"entries": 0})])
+    setting.check([ConfiguredDesign.load(files[0], {"entries": 0})])
     with pytest.raises(EnergyError, match=r"rfc: level RFC has no price \(priced by --technology bow, --tech"):
-        Setting.load("gtx480", "corf").check([Chosen.load("rfc")])
+        Setting.load("gtx480", "corf").check([ConfiguredDesign.load("rfc")])
 
 
 def test_a_composition_has_the_hardware_of_its_parts(files: tuple[str, str]) -> None:
@@ -186,11 +186,11 @@ def test_a_composition_has_the_hardware_of_its_parts(files: tuple[str, str]) -> 
         "@hook\ndef priority(state, program, warp, pc):\n    return 0\n",
         encoding="utf-8",
     )
-    both = Chosen.load(f"{files[0]}+{policy}")
+    both = ConfiguredDesign.load(f"{files[0]}+{policy}")
     added = both.design.hardware(both.design.configure(), FERMI)
     assert [one.name for one in added] == ["renaming", "coalescing", "shift", "arbiter"]
     policy.write_text(policy.read_text(encoding="utf-8").replace("arbiter", "shift"), encoding="utf-8")
-    twice = Chosen.load(f"{files[0]}+{policy}")
+    twice = ConfiguredDesign.load(f"{files[0]}+{policy}")
     with pytest.raises(DesignError, match="two of the designs have hardware named shift"):
         twice.design.hardware(twice.design.configure(), FERMI)
 
@@ -224,7 +224,7 @@ def test_wrong_hardware_is_refused(tmp_path: Path, old: str, new: str, message: 
     assert old in DESIGN
     path.write_text(DESIGN.replace(old, new), encoding="utf-8")
     with pytest.raises(DesignError) as caught:
-        Setting.load("corf-fermi", "corf").check([Chosen.load(path)])
+        Setting.load("corf-fermi", "corf").check([ConfiguredDesign.load(path)])
     assert message in str(caught.value)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from warpreg import gpu
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Failure
 
 MACHINE = gpu.load("titanx")
@@ -24,6 +24,6 @@ MACHINE = gpu.load("titanx")
     ],
 )
 def test_a_label_has_the_first_number_and_what_is_set(design: str, values: dict[str, Any], label: str) -> None:
-    choice = Chosen.load(design, values, machine=MACHINE)
+    choice = ConfiguredDesign.load(design, values, machine=MACHINE)
     failed = Failure("hotspot", "", choice.design.name, choice.parameters, choice.defaults(MACHINE))
     assert failed.label == label

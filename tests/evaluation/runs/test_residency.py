@@ -11,7 +11,7 @@ from tests.timing.test_miniatures import FOLDER
 from warpreg import api, gpu
 from warpreg.cli import main
 from warpreg.designs import DesignError
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import Setting, row
 from warpreg.evaluation.runs.counting import Replayed
 from warpreg.evaluation.runs.residency import theoretical
@@ -63,8 +63,12 @@ def test_occupancies_of_several_kernels_in_words() -> None:
 
 def test_counts_of_a_design_that_the_machine_cannot_have_show_no_occupancy() -> None:
     """Its four banks are not the sixteen of this machine, but its accesses along a schedule can be counted."""
-    run, setting, choice = run_workload(find_workload("vector-add")), Setting.load(), Chosen.load("virtualization")
-    counted = Replayed().count(run, Chosen.load("mrf"), setting.machine)
+    run, setting, choice = (
+        run_workload(find_workload("vector-add")),
+        Setting.load(),
+        ConfiguredDesign.load("virtualization"),
+    )
+    counted = Replayed().count(run, ConfiguredDesign.load("mrf"), setting.machine)
     assert row(run, choice, setting, counted, counted, {}).residency == ()
     with pytest.raises(DesignError, match="virtualization: banks expects"):
         run.residencies(setting.machine, choice)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import warpreg
 from piecewise_numba.options import Mode
 from warpreg import gpu, simt
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
 from warpreg.evaluation.runs.stalls_by_instruction import NO_WAITS, stalls_by_instruction
 from warpreg.timing import CAUSES, simulate
@@ -49,7 +49,7 @@ def run() -> Run:
 @pytest.mark.parametrize("name", ["mrf", "rfc", str(EXAMPLES / "loop_exits.py")])
 def test_they_sum_up_to_the_stall_account(run: Run, name: str) -> None:
     (kernel,) = run.kernels
-    choice = Chosen.load(name)
+    choice = ConfiguredDesign.load(name)
     found = stalls_by_instruction(run, kernel, choice, MACHINE, "interpreted").sum(axis=0)
     account = simulate(run.launches, MACHINE, designs=choice, mode="interpreted").stall_account
     waits = [cause for cause in CAUSES if cause not in NO_WAITS]
@@ -58,7 +58,7 @@ def test_they_sum_up_to_the_stall_account(run: Run, name: str) -> None:
 
 def test_the_reader_of_a_load_waits_for_memory(run: Run) -> None:
     (kernel,) = run.kernels
-    found = stalls_by_instruction(run, kernel, Chosen.load("mrf"), MACHINE, "interpreted")
+    found = stalls_by_instruction(run, kernel, ConfiguredDesign.load("mrf"), MACHINE, "interpreted")
     by_opcode = {one.opcode: found[pc] for pc, one in enumerate(kernel.instructions())}
     assert CAUSES[by_opcode["mul"].argmax()] == "memory"
     assert by_opcode["mul"][CAUSES.index("memory")] > 100
@@ -75,7 +75,7 @@ def test_the_reader_of_a_load_waits_for_memory(run: Run) -> None:
 )
 def test_the_sums_are_those_of_recorded_events(name: str, mode: Mode, machine: str) -> None:
     run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))
-    kernel, chosen = run.kernels[0], Chosen.load(name)
+    kernel, chosen = run.kernels[0], ConfiguredDesign.load(name)
     launches = run.launches_of(kernel)[:3]
     code, found = waits_by_pc(launches, gpu.load(machine), designs=chosen, mode=mode)
     events = trace(launches, machine, designs=chosen, mode=mode).events

@@ -18,7 +18,7 @@ from tests.evaluation.sweep.conftest import StudyFolder
 from warpreg import gpu
 from warpreg.cache import store
 from warpreg.cli import main
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import DesignCounts, Replayed
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.sweep import executors, processes, work
@@ -284,7 +284,7 @@ def test_cells_that_differ_in_the_technology_are_counted_once(
     counted: list[str] = []
     original = Replayed.count
 
-    def count(self: Replayed, run: Run, choice: Chosen, machine: gpu.Machine) -> DesignCounts:
+    def count(self: Replayed, run: Run, choice: ConfiguredDesign, machine: gpu.Machine) -> DesignCounts:
         counted.append(choice.design.name)
         return original(self, run, choice, machine)
 

@@ -16,7 +16,7 @@ from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import ConstantBank, Immediate, Modified, Operand
+from warpreg.ir.operands import ConstantBank, Immediate, ModifiedOperand, Operand
 from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, ORDERED_LOAD, READ_ONLY_LOAD, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
@@ -91,7 +91,7 @@ def _with_constants(code: list[Instruction], kernel: Kernel, size: int) -> list[
 
 
 def _plain_operand(operand: Operand) -> Operand:
-    return operand.operand if isinstance(operand, Modified) else operand
+    return operand.operand if isinstance(operand, ModifiedOperand) else operand
 
 
 def _copy_counters(kernel: Kernel) -> frozenset[int]:

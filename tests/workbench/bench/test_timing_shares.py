@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import simt, timing
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import find_workload, run_workload
 from warpreg.gpu import load
 from warpreg.timing import Window
@@ -27,7 +27,7 @@ def test_a_clock_around_the_memory_model_changes_nothing(machine: str) -> None:
     launch = run_workload(find_workload("vector-add"), "tiny", record=simt.Record(path=True, addresses=True)).launches[
         0
     ]
-    found = timed(launch, load(machine), Chosen.of((), {}), sms=1, mode="interpreted", clocked=True)
+    found = timed(launch, load(machine), ConfiguredDesign.of((), {}), sms=1, mode="interpreted", clocked=True)
     plain = timing.simulate([launch], machine, sms=1, mode="interpreted")
     assert found.result.as_dict() == plain.as_dict()
     assert found.outside.system.scalars[scalars.CALLS] > plain.transactions

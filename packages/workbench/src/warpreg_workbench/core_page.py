@@ -15,7 +15,7 @@ from piecewise_numba.natives import Function
 from warpreg import designs, gpu
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port
 from warpreg.timing.core.conditions import Condition, CoreConfig
@@ -39,7 +39,7 @@ HOST = "gtx480"
 
 def tables() -> str:
     """Which machines and designs have which properties, then by stage what stands for each port, and when."""
-    machines = {name: given_of_design(gpu.load(name), Chosen.of((), {})) for name in gpu.names()}
+    machines = {name: given_of_design(gpu.load(name), ConfiguredDesign.of((), {})) for name in gpu.names()}
     own = {name: _on_some_machine(name) for name in designs.names()}
     lines = ["## Properties of machines", "", *_who_has("machines", OF_MACHINES, machines)]
     lines += ["", "## Properties of designs", "", *_who_has("designs", OF_DESIGNS, own)]
@@ -61,7 +61,7 @@ def _who_has(what: str, properties: Iterable[Condition], given: Mapping[str, Cor
 def _on_some_machine(name: str) -> CoreConfig:
     for machine in (HOST, *gpu.names()):
         try:
-            return given_of_design(gpu.load(machine), Chosen.of([name], {}))
+            return given_of_design(gpu.load(machine), ConfiguredDesign.of([name], {}))
         except DesignError as error:
             refused = error
     raise refused

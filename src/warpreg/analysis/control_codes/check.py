@@ -35,7 +35,7 @@ from warpreg.analysis.control_codes.latencies import Latencies
 from warpreg.analysis.control_codes.pending import (
     SEEN_AFTER,
     Key,
-    Pending,
+    PendingAccess,
     State,
     accesses_of,
     in_order,
@@ -46,7 +46,7 @@ from warpreg.analysis.control_codes.pending import (
     without_predicate,
     younger,
 )
-from warpreg.analysis.control_codes.timing import Access, Timed, file_of, timed
+from warpreg.analysis.control_codes.timing import Access, TimedInstruction, file_of, timed
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
@@ -62,7 +62,7 @@ class NoControlCodesError(WarpregError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Unsafe:
+class UnsafeDependence:
     """A dependence that control codes do not keep.
 
     ``consumer`` and ``producer`` are pcs, ``hazard`` the kind, ``cell`` the register or counter.  ``given`` are the
@@ -84,7 +84,7 @@ class Unsafe:
         return f"{self.given} cycles given, {self.needed} needed"
 
 
-def unsafe(kernel: Kernel, latencies: Latencies | None = None) -> tuple[Unsafe, ...]:
+def unsafe(kernel: Kernel, latencies: Latencies | None = None) -> tuple[UnsafeDependence, ...]:
     """All dependences that the kernel's control codes do not keep, in order of the consumer's pc.
 
     Without ``latencies``, those of the kernel's architecture.  Raises NoControlCodesError, UnsupportedError for an
@@ -101,15 +101,15 @@ class _Check:
         self.timed = timed(instructions, latencies, uniform_words=bool(kernel.machine_code))
         self.controls = [_control(kernel, pc, one) for pc, one in enumerate(instructions)]
         self.first = kernel.first_pcs()
-        self.found: set[Unsafe] = set()
+        self.found: set[UnsafeDependence] = set()
 
-    def run(self) -> tuple[Unsafe, ...]:
+    def run(self) -> tuple[UnsafeDependence, ...]:
         """Solve the dataflow, then look at each block once more from what is under way at its start."""
         states = self._solved()
         self.found.clear()
         for block, state in states.items():
             self._walk(block, state)
-        worst: dict[tuple[int, int, str, str], Unsafe] = {}
+        worst: dict[tuple[int, int, str, str], UnsafeDependence] = {}
         for one in sorted(self.found):
             worst.setdefault((one.consumer, one.producer, one.hazard, one.cell), one)
         return tuple(worst.values())
@@ -143,7 +143,7 @@ class _Check:
         """Without what the instruction has waited for."""
         instruction = self.timed[pc].instruction
         if instruction.traits.awaits_counter and control.stall < DEPBAR_STALL:
-            self.found.add(Unsafe(pc, pc, SHORT_DEPBAR, "", control.stall, DEPBAR_STALL))
+            self.found.add(UnsafeDependence(pc, pc, SHORT_DEPBAR, "", control.stall, DEPBAR_STALL))
         waits = waits_of(instruction, control)
         if not waits:
             return state
@@ -154,10 +154,10 @@ class _Check:
                 left.setdefault(cell, {})[key] = pending
             elif all(release.since < SEEN_AFTER for release in done):
                 counter = f"SB{done[0].counter}"
-                self.found.add(Unsafe(pc, key.pc, EARLY_WAIT, counter, done[0].since, SEEN_AFTER))
+                self.found.add(UnsafeDependence(pc, key.pc, EARLY_WAIT, counter, done[0].since, SEEN_AFTER))
         return left
 
-    def _look(self, pc: int, one: Timed, state: State) -> None:
+    def _look(self, pc: int, one: TimedInstruction, state: State) -> None:
         """Note what the instruction would read or overwrite too early."""
         guard = one.instruction.guard
         for access in one.reads:
@@ -169,20 +169,20 @@ class _Check:
                 if not pending.excludes(guard):
                     self._overwritten(pc, access, key, pending)
 
-    def _read(self, pc: int, access: Access, key: Key, pending: Pending) -> None:
+    def _read(self, pc: int, access: Access, key: Key, pending: PendingAccess) -> None:
         producer = self.timed[key.pc]
         if producer.timing.is_fixed:
             needed = self.latencies.needed(file_of(access.cell), self._producer(key.pc, access.cell), access.kind)
             self._least(pc, key.pc, READ_AFTER_WRITE, access.cell, pending.cycles, needed)
         else:
-            self.found.add(Unsafe(pc, key.pc, READ_AFTER_WRITE, access.cell, pending.cycles))
+            self.found.add(UnsafeDependence(pc, key.pc, READ_AFTER_WRITE, access.cell, pending.cycles))
 
-    def _overwritten(self, pc: int, access: Access, key: Key, pending: Pending) -> None:
+    def _overwritten(self, pc: int, access: Access, key: Key, pending: PendingAccess) -> None:
         older, newer = self.timed[key.pc], self.timed[pc]
         hazard = WRITE_AFTER_WRITE if key.is_write else WRITE_AFTER_READ
         if not older.timing.is_fixed:
             if not in_order(older, newer, "results" if key.is_write else "reads"):
-                self.found.add(Unsafe(pc, key.pc, hazard, access.cell, pending.cycles))
+                self.found.add(UnsafeDependence(pc, key.pc, hazard, access.cell, pending.cycles))
         elif newer.timing.is_fixed:
             file = file_of(access.cell)
             result = self.latencies.to_result
@@ -195,9 +195,9 @@ class _Check:
 
     def _least(self, consumer: int, producer: int, hazard: str, cell: str, given: int, needed: int) -> None:
         if given < needed:
-            self.found.add(Unsafe(consumer, producer, hazard, cell, given, needed))
+            self.found.add(UnsafeDependence(consumer, producer, hazard, cell, given, needed))
 
-    def _issued(self, pc: int, one: Timed, control: ControlCode, state: State) -> State:
+    def _issued(self, pc: int, one: TimedInstruction, control: ControlCode, state: State) -> State:
         """What is under way when the next instruction issues."""
         state = {cell: dict(pending) for cell, pending in state.items()}
         guard = one.instruction.guard
@@ -212,20 +212,22 @@ class _Check:
             for cell, key, pending in accesses_of(state):
                 state[cell][key] = younger(pending, key, self.timed[key.pc], one, control)
         for access in one.writes:
-            state.setdefault(access.cell, {})[Key(pc, True)] = Pending(0, guard, own_releases(control, is_write=True))
+            state.setdefault(access.cell, {})[Key(pc, True)] = PendingAccess(
+                0, guard, own_releases(control, is_write=True)
+            )
         for cell in one.late:
-            state.setdefault(cell, {})[Key(pc, False)] = Pending(0, guard, own_releases(control, is_write=False))
+            state.setdefault(cell, {})[Key(pc, False)] = PendingAccess(0, guard, own_releases(control, is_write=False))
         return self._later(state, issue_distance(control))
 
     def _later(self, state: State, cycles: int) -> State:
         """The state some cycles later, without what is done by then."""
         limit = self.latencies.longest
-        found: State = {}
+        later: State = {}
         for cell, key, pending in accesses_of(state):
             after = pending.after(cycles, limit)
             if after.cycles < limit or not self.timed[key.pc].timing.is_fixed:
-                found.setdefault(cell, {})[key] = after
-        return found
+                later.setdefault(cell, {})[key] = after
+        return later
 
 
 def _control(kernel: Kernel, pc: int, instruction: Instruction) -> ControlCode:

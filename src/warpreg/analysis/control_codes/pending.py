@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from warpreg.analysis.control_codes.timing import Timed
+from warpreg.analysis.control_codes.timing import TimedInstruction
 from warpreg.ir.control_code import COUNTERS, ControlCode
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.operands import Immediate, Register, Special
@@ -41,19 +41,19 @@ class Release(NamedTuple):
     later: int = 0
 
 
-class Pending(NamedTuple):
+class PendingAccess(NamedTuple):
     """An access under way: ``cycles`` since it was issued; its guard, as long as the predicate is the same."""
 
     cycles: int
     guard: Guard | None
     releases: tuple[Release, ...]
 
-    def after(self, cycles: int, limit: int) -> Pending:
+    def after(self, cycles: int, limit: int) -> PendingAccess:
         """The same some cycles later; counts stop at ``limit``."""
         releases = tuple(r._replace(since=min(r.since + cycles, SEEN_AFTER)) for r in self.releases)
-        return Pending(min(self.cycles + cycles, limit), self.guard, releases)
+        return PendingAccess(min(self.cycles + cycles, limit), self.guard, releases)
 
-    def joined(self, other: Pending) -> Pending:
+    def joined(self, other: PendingAccess) -> PendingAccess:
         """The worst case of two paths."""
         others = {r.counter: r for r in other.releases}
         releases = tuple(
@@ -62,7 +62,7 @@ class Pending(NamedTuple):
             if r.counter in others
         )
         guard = self.guard if self.guard == other.guard else None
-        return Pending(min(self.cycles, other.cycles), guard, releases)
+        return PendingAccess(min(self.cycles, other.cycles), guard, releases)
 
     def excludes(self, guard: Guard | None) -> bool:
         """Whether no lane does both."""
@@ -74,18 +74,18 @@ def opposite(one: Guard | None, other: Guard | None) -> bool:
     return one is not None and other is not None and one.register == other.register and one != other
 
 
-State = dict[str, dict[Key, Pending]]
+State = dict[str, dict[Key, PendingAccess]]
 """By cell, the accesses under way."""
 
 
 def joined(one: State, other: State) -> State:
     """The worst case of two paths."""
-    found = {cell: dict(pending) for cell, pending in one.items()}
+    result = {cell: dict(pending) for cell, pending in one.items()}
     for cell, pending in other.items():
-        mine = found.setdefault(cell, {})
+        mine = result.setdefault(cell, {})
         for key, value in pending.items():
             mine[key] = mine[key].joined(value) if key in mine else value
-    return found
+    return result
 
 
 def issue_distance(control: ControlCode) -> int:
@@ -98,13 +98,13 @@ def issue_distance(control: ControlCode) -> int:
 def waits_of(instruction: Instruction, control: ControlCode) -> dict[int, int]:
     """The counters that an instruction waits for, and the value that each must have at most: 0 by the wait mask; as
     ``DEPBAR.LE SB5, 0x2, {4,3}`` names them."""
-    found = {number: 0 for number in range(COUNTERS) if control.waits >> number & 1}
+    waits = {number: 0 for number in range(COUNTERS) if control.waits >> number & 1}
     if instruction.traits.awaits_counter:
         counter, count, more = instruction.sources
-        found[_counter(counter)] = count.value if isinstance(count, Immediate) else 0
+        waits[_counter(counter)] = count.value if isinstance(count, Immediate) else 0
         if isinstance(more, Special):
-            found |= {int(number): 0 for number in more.name.strip("{}").split(",")}
-    return found
+            waits |= {int(number): 0 for number in more.name.strip("{}").split(",")}
+    return waits
 
 
 def _counter(operand: object) -> int:
@@ -119,7 +119,9 @@ def own_releases(control: ControlCode, *, is_write: bool) -> tuple[Release, ...]
     return tuple(Release(counter, 0) for counter in sorted(c for c in counters if c is not None))
 
 
-def younger(pending: Pending, key: Key, older: Timed, timed: Timed, control: ControlCode) -> Pending:
+def younger(
+    pending: PendingAccess, key: Key, older: TimedInstruction, timed: TimedInstruction, control: ControlCode
+) -> PendingAccess:
     """An access after another instruction of the same queue has been issued: what that one's counters say holds for the
     access too, since a queue is in order.  An instruction whose guard holds in no lane takes its turn as well: ptxas
     relies on it."""
@@ -132,7 +134,7 @@ def younger(pending: Pending, key: Key, older: Timed, timed: Timed, control: Con
     return pending._replace(releases=tuple(known[counter] for counter in sorted(known)))
 
 
-def in_order(one: Timed, other: Timed, queue: str) -> bool:
+def in_order(one: TimedInstruction, other: TimedInstruction, queue: str) -> bool:
     """Whether two instructions go through one queue, ``reads`` or ``results``, in the order of issue."""
     if one.timing.order is None or other.timing.order is None:
         return False
@@ -151,7 +153,7 @@ def without_predicate(state: State, predicate: Register) -> State:
     }
 
 
-def accesses_of(state: Mapping[str, Mapping[Key, Pending]]) -> Iterator[tuple[str, Key, Pending]]:
+def accesses_of(state: Mapping[str, Mapping[Key, PendingAccess]]) -> Iterator[tuple[str, Key, PendingAccess]]:
     """Cell, key and access of all that is under way."""
     for cell, pending in state.items():
         for key, value in pending.items():

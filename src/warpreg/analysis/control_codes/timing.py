@@ -33,7 +33,7 @@ class Access(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimedInstruction:
     """An instruction's accesses and timing class. ``late`` are the cells that it reads some time after issue, at a
     time that is not known: general registers of instructions with variable latency, but for those that it writes.
     Predicates and uniform registers are read at issue (ptxas overwrites them in the next cycle).
@@ -60,7 +60,7 @@ def file_of(cell: str) -> str:
     return "uniform" if cell.startswith("UR") else "predicate"
 
 
-def timed(instructions: Sequence[Instruction], latencies: Latencies, *, uniform_words: bool) -> list[Timed]:
+def timed(instructions: Sequence[Instruction], latencies: Latencies, *, uniform_words: bool) -> list[TimedInstruction]:
     """The accesses of each instruction.  ``uniform_words``: a uniform register of 64 bits is two cells, as in machine
     code; else it is one.  Raises UnsupportedError for an opcode without a timing class."""
     return [_Reader(one, timing_class(one, latencies), uniform_words).timed() for one in instructions]
@@ -88,8 +88,8 @@ class _Reader:
     timing: TimingClass
     uniform_words: bool
 
-    def timed(self) -> Timed:
-        return Timed(self.instruction, self.timing, tuple(self._reads()), tuple(self._writes()))
+    def timed(self) -> TimedInstruction:
+        return TimedInstruction(self.instruction, self.timing, tuple(self._reads()), tuple(self._writes()))
 
     def _writes(self) -> Iterator[Access]:
         for register in (*self.instruction.defined, *carry_defs(self.instruction)):

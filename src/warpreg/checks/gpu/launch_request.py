@@ -11,7 +11,7 @@ from warpreg import simt
 from warpreg.checks.gpu.request import Request
 from warpreg.checks.gpu.textures import described
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.module import Generic, Masked, Module
+from warpreg.ir.module import AddressByte, GenericAddress, Module
 from warpreg.ir.operands import Symbol
 from warpreg.simt.launch.arguments import Packer
 from warpreg.simt.launch.launch import dimensions
@@ -64,4 +64,4 @@ def copied_variables(module: Module, buffers: dict[str, Buffer]) -> list[tuple[s
 def _holds_address(initializer: Any) -> bool:
     if isinstance(initializer, tuple):
         return any(map(_holds_address, initializer))
-    return isinstance(initializer, Symbol | Generic | Masked)
+    return isinstance(initializer, Symbol | GenericAddress | AddressByte)

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from warpreg.codegen.lower.address_layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
 from warpreg.codegen.lower.call_parameters import CallParameters
 from warpreg.codegen.lower.clusters import single_block
-from warpreg.codegen.lower.flatten import Flattened, flatten
+from warpreg.codegen.lower.flatten import FlatCode, flatten
 from warpreg.codegen.lower.if_conversion import predicated
 from warpreg.codegen.lower.normalize_legacy import legacy_normalizer
 from warpreg.codegen.lower.operand_forms import check_forms
@@ -68,7 +68,7 @@ def build_kernel(module: Module, kernel_name: str, *, predicate: bool = False) -
     return predicated(kernel) if predicate else kernel
 
 
-def _normalize_legacy(module: Module, flat: Flattened) -> None:
+def _normalize_legacy(module: Module, flat: FlatCode) -> None:
     normalize = legacy_normalizer(module)
     for items in (flat.items, *(routine.items for routine in flat.routines.values())):
         items[:] = _spelled_out(items, flat)
@@ -77,7 +77,7 @@ def _normalize_legacy(module: Module, flat: Flattened) -> None:
         items[:] = [canonical(i) if _is_texture(i) else i for i in single_block(items)]
 
 
-def _spelled_out(items: list[Item], flat: Flattened) -> list[Item]:
+def _spelled_out(items: list[Item], flat: FlatCode) -> list[Item]:
     spelled: list[Item] = []
     for item in items:
         if isinstance(item, Instruction):
@@ -98,7 +98,7 @@ def _entry(module: Module, name: str) -> Function:
     return kernels[name]
 
 
-def _linked(module: Module, flat: Flattened, names: frozenset[str]) -> list[Item]:
+def _linked(module: Module, flat: FlatCode, names: frozenset[str]) -> list[Item]:
     """One list that includes the routines, with call parameters in registers or local memory."""
     if not names and not flat.routines:
         return flat.items

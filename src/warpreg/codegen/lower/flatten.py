@@ -31,7 +31,7 @@ Flat = Instruction | syntax.LabelStatement
 
 
 @dataclass
-class Flattened:
+class FlatCode:
     """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
     further unique names; ``rolled`` are the labels before a pragma ``nounroll``; ``shared`` are the registers
     at module scope, which all functions share."""
@@ -67,7 +67,7 @@ class _Activation:
     group: dict[str, Routine] = field(default_factory=dict)
 
 
-def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
+def flatten(module: syntax.Module, function: syntax.Function) -> FlatCode:
     """The kernel ``function`` as one list of instructions and labels."""
     flattener = _Flattener(module, function)
     scope = Scope(flattener.outermost)
@@ -92,7 +92,7 @@ class _Flattener:
     def __init__(self, module: syntax.Module, kernel: syntax.Function) -> None:
         self.functions = Functions(module)
         self.kernel = kernel
-        self.result = Flattened()
+        self.result = FlatCode()
         self.names = self.result.names
         self.outermost = Scope()
         self.now = _Activation(self.result.items)
@@ -211,20 +211,20 @@ class _Flattener:
         """A branch table over the possible targets; lanes with the same target run together."""
         if isinstance(table, syntax.CallPrototype):
             check_arguments(instruction, call, table, self.result.variables)
-        found = [f for f in self.functions.candidates(table) if call.fits(f)]
-        if not found:
+        candidates = [f for f in self.functions.candidates(table) if call.fits(f)]
+        if not candidates:
             self.emit([instruction])
             return
         end, otherwise, name = (self.names.unique(f"call${word}") for word in ("end", "otherwise", "targets"))
-        labels = [self.names.unique(f"call${f.name}") for f in found]
-        addresses = [self.functions.addresses[f.name] for f in found]
+        labels = [self.names.unique(f"call${f.name}") for f in candidates]
+        addresses = [self.functions.addresses[f.name] for f in candidates]
         code, self.result.tables[name] = dispatch(instruction, call, addresses, labels, otherwise, name, self.fresh)
         plain = replace(instruction, guard=None)
         if instruction.guard:
             opposite = Guard(instruction.guard.register, not instruction.guard.negated)
             self.emit([_jump(instruction, end, opposite)])
         self.emit(code)
-        for function, label in zip(found, labels, strict=True):
+        for function, label in zip(candidates, labels, strict=True):
             self.emit([syntax.LabelStatement(label, instruction.location)])
             self._call_function(plain, call, function)
             self.emit([_jump(instruction, end, None)])
@@ -302,15 +302,15 @@ class _Flattener:
     def _meaning(self, operand: Operand, scope: Scope, *, keep_functions: bool = False) -> Operand:
         """The operand that a name refers to; a function name is its address, except as the target of a call."""
         if isinstance(operand, Register):
-            found = scope.find(operand.name)
-            return operand if found is None or found == operand else found
+            meaning = scope.find(operand.name)
+            return operand if meaning is None or meaning == operand else meaning
         if isinstance(operand, Symbol):
-            found = scope.find(operand.name)
-            if isinstance(found, Symbol):
-                return operand if found.name == operand.name else Symbol(found.name, operand.offset)
-            if found is None and not keep_functions and operand.name in self.functions.addresses:
+            meaning = scope.find(operand.name)
+            if isinstance(meaning, Symbol):
+                return operand if meaning.name == operand.name else Symbol(meaning.name, operand.offset)
+            if meaning is None and not keep_functions and operand.name in self.functions.addresses:
                 return Immediate(self.functions.addresses[operand.name] + operand.offset)
-            return found or operand
+            return meaning or operand
         if isinstance(operand, Label):
             return scope.find(operand.name) or operand
         return operand

@@ -14,12 +14,12 @@ from warpreg.codegen.lower.calls import Call, agree
 from warpreg.ir.address_space import FUNCTION_BASE, FUNCTION_STRIDE
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import (
+    AddressByte,
     BranchTable,
     CallPrototype,
     Function,
-    Generic,
+    GenericAddress,
     Initializer,
-    Masked,
     Module,
     Scope,
     Statement,
@@ -129,12 +129,12 @@ class Functions:
     @cached_property
     def _synchronizing(self) -> frozenset[str]:
         """Functions that execute a barrier or a warp-wide instruction, or call one that does."""
-        found: set[str] = set()
+        names: set[str] = set()
         for name in (name for component in self._components for name in component):
             waits = any(_synchronizes(i) for i in self.by_name[name].instructions())
-            if waits or not found.isdisjoint(self._graph[name]):
-                found.add(name)
-        return frozenset(found)
+            if waits or not names.isdisjoint(self._graph[name]):
+                names.add(name)
+        return frozenset(names)
 
     def _callees(self, function: Function) -> Iterator[str]:
         tables = dict(_tables(function.body or ()))
@@ -164,7 +164,7 @@ def _tables(statements: tuple[Statement, ...]) -> Iterator[tuple[str, Table]]:
 def _initial_names(initializer: Initializer | None) -> Iterator[str]:
     if isinstance(initializer, Symbol):
         yield initializer.name
-    elif isinstance(initializer, (Generic, Masked)):
+    elif isinstance(initializer, (GenericAddress, AddressByte)):
         yield from _initial_names(initializer.symbol)
     elif isinstance(initializer, tuple):
         for item in initializer:
@@ -184,7 +184,7 @@ def components(graph: dict[str, tuple[str, ...]]) -> list[list[str]]:
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    found: list[list[str]] = []
+    result: list[list[str]] = []
     done: set[str] = set()
     for root in graph:
         path = [] if root in order else [(root, iter(graph[root]))]
@@ -199,11 +199,11 @@ def components(graph: dict[str, tuple[str, ...]]) -> list[list[str]]:
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[node])
                 if low[node] == order[node]:
-                    found.append(stack[stack.index(node) :])
-                    del stack[-len(found[-1]) :]
-                    done.update(found[-1])
+                    result.append(stack[stack.index(node) :])
+                    del stack[-len(result[-1]) :]
+                    done.update(result[-1])
             elif callee not in order:
                 path.append((callee, iter(graph[callee])))
             elif callee not in done:
                 low[node] = min(low[node], order[callee])
-    return found
+    return result

@@ -90,12 +90,12 @@ class Linker:
         live = liveness(kernel)
         common = self.shared | {STACK.name}
         names, registers = live.accesses.cells.names, live.accesses.cells.registers
-        found = {}
+        live_after = {}
         for block in kernel.blocks:
             for instruction, after in zip(block.instructions, live.after(block.index), strict=True):
                 if self._target(instruction):
-                    found[id(instruction)] = [registers[c] for c in members(after) if names[c] not in common]
-        return found
+                    live_after[id(instruction)] = [registers[c] for c in members(after) if names[c] not in common]
+        return live_after
 
     def _target(self, item: Item) -> Routine | None:
         if isinstance(item, Instruction) and item.traits.is_call and isinstance(item.operands[0], Label):

@@ -12,7 +12,7 @@ from warpreg.ir.operands import (
     Arguments,
     ConstantBank,
     Immediate,
-    Modified,
+    ModifiedOperand,
     Not,
     Operand,
     Pair,
@@ -50,7 +50,7 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
     if isinstance(operand, Part):
         whole = leaf(operand.register)
         return replace(operand, register=whole) if isinstance(whole, Register) else operand
-    if isinstance(operand, Modified):
+    if isinstance(operand, ModifiedOperand):
         changed = map_operand(operand.operand, leaf)
         if changed is operand.operand or not isinstance(changed, (Register, ConstantBank, Immediate)):
             return operand

@@ -28,26 +28,26 @@ def uniform_values(kernel: Kernel) -> frozenset[str]:
     If one reader cannot read several of them together, one is kept.  The choice is deterministic: the search follows
     the order of the kernel.
     """
-    found: dict[str, Instruction] = {}
+    candidates: dict[str, Instruction] = {}
     for name, instruction in single_definitions(kernel).defining.items():
         if _computes(instruction) or _is_base(instruction):
-            found[name] = instruction
+            candidates[name] = instruction
     readers: dict[str, list[Instruction]] = defaultdict(list)
     for instruction in kernel.instructions():
         for register in dict.fromkeys(instruction.used):
-            if register.name in found:
+            if register.name in candidates:
                 readers[register.name].append(instruction)
-    pending = dict.fromkeys(found)
+    pending = dict.fromkeys(candidates)
     while pending:
         name = next(iter(pending))
         del pending[name]
-        if name not in found or _stays(name, found, readers[name]):
+        if name not in candidates or _stays(name, candidates, readers[name]):
             continue
-        gone = found.pop(name)
-        pending.update((r.name, None) for r in gone.used if r.name in found)
+        gone = candidates.pop(name)
+        pending.update((r.name, None) for r in gone.used if r.name in candidates)
         for reader in readers[name]:
-            pending.update((r.name, None) for r in (*reader.defined, *reader.used) if r.name in found)
-    return frozenset(found)
+            pending.update((r.name, None) for r in (*reader.defined, *reader.used) if r.name in candidates)
+    return frozenset(candidates)
 
 
 def _computes(instruction: Instruction) -> bool:
@@ -65,29 +65,29 @@ def _is_base(instruction: Instruction) -> bool:
     return is_move and isinstance(instruction.operands[1], ConstantBank)
 
 
-def _stays(name: str, found: dict[str, Instruction], readers: list[Instruction]) -> bool:
-    maker = found[name]
-    makes = all(_is_uniform(o, found, maker.opcode) for o in maker.sources)
-    return makes and bool(readers) and all(_takes(reader, name, found) for reader in readers)
+def _stays(name: str, candidates: dict[str, Instruction], readers: list[Instruction]) -> bool:
+    maker = candidates[name]
+    makes = all(_is_uniform(o, candidates, maker.opcode) for o in maker.sources)
+    return makes and bool(readers) and all(_takes(reader, name, candidates) for reader in readers)
 
 
-def _is_uniform(operand: Operand, found: dict[str, Instruction], opcode: str) -> bool:
+def _is_uniform(operand: Operand, candidates: dict[str, Instruction], opcode: str) -> bool:
     if isinstance(operand, Register):
-        return operand.name in found
+        return operand.name in candidates
     if isinstance(operand, Special) and operand.name in BLOCK_INDICES:
         return opcode == "mov"
     return is_constant(operand)
 
 
-def _takes(reader: Instruction, name: str, found: dict[str, Instruction]) -> bool:
+def _takes(reader: Instruction, name: str, candidates: dict[str, Instruction]) -> bool:
     """Whether a reader adds the value to an address, is uniform itself, or reads no constant and no other uniform
     register."""
     added = sum(isinstance(o, Address) and o.uniform is not None and o.uniform.name == name for o in reader.sources)
-    if added or _is_base(found[name]):
+    if added or _is_base(candidates[name]):
         return added == sum(r.name == name for r in reader.used)
-    if any(r.name in found for r in reader.defined):
+    if any(r.name in candidates for r in reader.defined):
         return True
     if not reader.traits.takes_constant or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
         return False
-    uniform = {o.name for o in reader.sources if isinstance(o, Register) and o.name in found}
+    uniform = {o.name for o in reader.sources if isinstance(o, Register) and o.name in candidates}
     return len(uniform) + sum(map(is_charged, reader.sources)) == 1

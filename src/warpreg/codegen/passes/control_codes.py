@@ -17,7 +17,7 @@ from typing import NamedTuple
 from warpreg.analysis.control_codes.check import DEPBAR_STALL
 from warpreg.analysis.control_codes.latencies import Latencies
 from warpreg.analysis.control_codes.pending import LONGEST_STALL, SEEN_AFTER, in_order, opposite
-from warpreg.analysis.control_codes.timing import Timed, file_of, timed
+from warpreg.analysis.control_codes.timing import TimedInstruction, file_of, timed
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.passes.reuse import reused_sources
 from warpreg.ir.control_code import COUNTERS, ControlCode
@@ -84,7 +84,7 @@ class _Fixed(NamedTuple):
 class _Late(NamedTuple):
     """An access of an instruction that a counter protects; ``is_write``: a result, else a source; guard as above."""
 
-    one: Timed
+    one: TimedInstruction
     cell: str
     is_write: bool
     counter: int
@@ -99,7 +99,7 @@ class _Block:
     """Plans a block in order: ``cycle`` of the next issue, what is under way; ``goes_on``: another block follows."""
 
     latencies: Latencies
-    code: Sequence[Timed]
+    code: Sequence[TimedInstruction]
     goes_on: bool
     cycle: int = 0
     fixed: dict[str, list[_Fixed]] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class _Block:
             for control, start, end in zip(controls, issued, ends, strict=False)
         ], _mask(self.late)
 
-    def _waits(self, one: Timed) -> int:
+    def _waits(self, one: TimedInstruction) -> int:
         """The counters that an instruction has to wait for, without those that another one implies."""
         waits = 0
         for late in sorted(self.late, key=lambda late: (late.issued, late.is_write), reverse=True):
@@ -141,7 +141,7 @@ class _Block:
             return any(other.is_write and in_order(late.one, other.one, "results") for other in waited)
         return any(other.one is late.one or in_order(late.one, other.one, "reads") for other in waited)
 
-    def _earliest(self, one: Timed, waits: int) -> int:
+    def _earliest(self, one: TimedInstruction, waits: int) -> int:
         """The cycle in which an instruction may issue."""
         cycles = [late.issued + SEEN_AFTER for late in self.late if waits & late.says]
         for access in one.reads:
@@ -155,12 +155,12 @@ class _Block:
                 cycles.append(fixed.issued + result(file, fixed.producer) - result(file, access.kind) + 1)
         return max(cycles, default=0)
 
-    def _results(self, cell: str, one: Timed) -> list[_Fixed]:
+    def _results(self, cell: str, one: TimedInstruction) -> list[_Fixed]:
         """The results of fixed latency that concern the lanes of an instruction."""
         guard = one.instruction.guard
         return [fixed for fixed in self.fixed.get(cell, ()) if not opposite(fixed.guard, guard)]
 
-    def _counters(self, position: int, one: Timed) -> ControlCode:
+    def _counters(self, position: int, one: TimedInstruction) -> ControlCode:
         """The counters that an instruction increments."""
         if one.timing.is_fixed:
             return ControlCode()
@@ -169,7 +169,7 @@ class _Block:
             return ControlCode(write=write)
         return ControlCode(write=write, read=self._counter(write))
 
-    def _overwritten(self, position: int, one: Timed) -> bool:
+    def _overwritten(self, position: int, one: TimedInstruction) -> bool:
         """Whether a later instruction of the block overwrites what the instruction reads late."""
         cells = {*one.late}
         return any(access.cell in cells for later in self.code[position + 1 :] for access in later.writes)
@@ -179,7 +179,7 @@ class _Block:
         last = {late.counter: late.issued for late in self.late}
         return min((n for n in range(COUNTERS) if n != taken), key=lambda n: (last.get(n, -1), n))
 
-    def _add(self, one: Timed, control: ControlCode) -> None:
+    def _add(self, one: TimedInstruction, control: ControlCode) -> None:
         """Note what an instruction leaves under way."""
         guard = self._guard(one)
         for access in one.writes:
@@ -195,7 +195,7 @@ class _Block:
             says = 1 << counter | (0 if control.write is None else 1 << control.write)
             self.late += [_Late(one, cell, False, counter, self.cycle, guard, says) for cell in one.late]
 
-    def _guard(self, one: Timed) -> Guard | None:
+    def _guard(self, one: TimedInstruction) -> Guard | None:
         """The guard of an instruction, None if it writes the predicate.  Earlier guards of predicates that it writes
         say nothing from here on."""
         written = set(one.instruction.defined)
@@ -217,7 +217,7 @@ def _is_of(guard: Guard | None, predicates: set[Register]) -> bool:
     return guard is not None and guard.register in predicates
 
 
-def _conflict(late: _Late, one: Timed) -> bool:
+def _conflict(late: _Late, one: TimedInstruction) -> bool:
     """Whether an instruction may not issue before an access is done."""
     if opposite(late.guard, one.instruction.guard):
         return False
@@ -227,7 +227,7 @@ def _conflict(late: _Late, one: Timed) -> bool:
     return overwrites and not in_order(late.one, one, "results" if late.is_write else "reads")
 
 
-def _least_stall(one: Timed) -> int:
+def _least_stall(one: TimedInstruction) -> int:
     if one.instruction.traits.awaits_counter:
         return DEPBAR_STALL
     return BRANCH_STALL if (one.instruction.traits.is_branch or one.instruction.traits.is_exit) else 1

@@ -19,7 +19,7 @@ def reused_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[t
     """By instruction of a block, the positions of the sources to keep; ``fixed``: which have a fixed latency.  A source
     of several words is kept if each of its words is read next at its position."""
     following: dict[tuple[int, int], int | None] = {}
-    found: list[tuple[int, ...]] = []
+    reused: list[tuple[int, ...]] = []
     for one, is_fixed in zip(reversed(code), reversed(fixed), strict=True):
         written = {word for register in one.defined for word in register.words}
         following = {place: word for place, word in following.items() if word not in written}
@@ -32,11 +32,11 @@ def reused_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[t
             for position, words in sources
             if words and all(following.get((word % BANKS, position)) == word for word in words)
         ]
-        found.append(tuple(kept) if is_fixed else ())
+        reused.append(tuple(kept) if is_fixed else ())
         for position, words in sources:
             for word in words:
                 following[word % BANKS, position] = word if is_fixed else None
-    return found[::-1]
+    return reused[::-1]
 
 
 def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[frozenset[int]]:
@@ -45,7 +45,7 @@ def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> l
     written: dict[tuple[int, int], set[int]] = {
         (bank, position): set() for bank in range(BANKS) for one in code for position in range(len(one.sources))
     }
-    found: list[frozenset[int]] = []
+    overwritten: list[frozenset[int]] = []
     for one, is_fixed in zip(reversed(code), reversed(fixed), strict=True):
         for words in written.values():
             words.update(word for register in one.defined for word in register.words)
@@ -55,8 +55,8 @@ def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> l
             for register in registers_of(operand)
             for word in register.words
         ]
-        found.append(frozenset(position for position, word in places if word in written[word % BANKS, position]))
+        overwritten.append(frozenset(position for position, word in places if word in written[word % BANKS, position]))
         if is_fixed:
             for position, word in places:
                 written[word % BANKS, position] = set()
-    return found[::-1]
+    return overwritten[::-1]

@@ -35,7 +35,7 @@ class AllocationError(WarpregError):
 
 
 @dataclass(frozen=True)
-class Allocated:
+class AllocatedKernel:
     """A kernel with virtual registers, spill code included, and the architected register of each name."""
 
     kernel: Kernel
@@ -78,7 +78,7 @@ class AllocateRegisters:
         """The target's minimum for a kernel that calls a service of the host."""
         return self.target.calling if any(i.traits.is_service for i in kernel.instructions()) else 0
 
-    def allocate(self, kernel: Kernel) -> Allocated:
+    def allocate(self, kernel: Kernel) -> AllocatedKernel:
         """Spill until everything fits; the assignment is by name, so that it can be checked separately."""
         temporaries: set[str] = set()
         for attempt in range(MAX_ROUNDS):
@@ -108,7 +108,7 @@ class AllocateRegisters:
         shared = Assignment(self.target.uniform_registers)
         shared.place_all(common.all())
         names |= _names(kernel, common, shared, "UR")
-        return Allocated(kernel, names, registers.used, predicates.used, shared.used)
+        return AllocatedKernel(kernel, names, registers.used, predicates.used, shared.used)
 
     def _nothing_placed(self, limit: int, kernel: Kernel, units: Units) -> Assignment:
         """An empty assignment that chooses among free registers by ``banks``, or else as the target does."""

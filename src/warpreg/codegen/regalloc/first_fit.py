@@ -139,14 +139,14 @@ class Assignment:
         return best
 
     def _blocking(self, unit: Unit, base: int) -> list[Unit]:
-        found: dict[Unit, None] = {}
+        units: dict[Unit, None] = {}
         for offset, live in unit.words.items():
             register = base + offset
             holders = self._holders[register] = [
                 h for h in self._holders[register] if self._range(h, register).end > unit.start
             ]
-            found.update((h, None) for h in holders if self._range(h, register).meets(live))
-        return list(found)
+            units.update((h, None) for h in holders if self._range(h, register).meets(live))
+        return list(units)
 
     def _range(self, holder: Unit, register: int) -> Range:
         return holder.words[register - self.base[holder]]

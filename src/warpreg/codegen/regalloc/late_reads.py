@@ -27,14 +27,14 @@ Points = dict[int, Range]
 def pending(kernel: Kernel, units: Units) -> dict[Unit, Points]:
     """By unit and word, the points at which an instruction may still have to read that word."""
     cells = accesses(kernel).cells
-    found: dict[Unit, Points] = {}
+    reads: dict[Unit, Points] = {}
     for cell, points in in_flight(kernel).items():
         if cell in units.at:
             unit, first = units.at[cell]
-            words = found.setdefault(unit, {})
+            words = reads.setdefault(unit, {})
             for word in range(first, first + cells.registers[cell].type.words):
                 words[word] = words[word] | points if word in words else points
-    return found
+    return reads
 
 
 def in_flight(kernel: Kernel) -> Points:

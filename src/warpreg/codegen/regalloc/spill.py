@@ -56,7 +56,7 @@ class LocalSlot:
 
 
 @dataclass(frozen=True)
-class Recomputed:
+class RematerializedConstant:
     """A constant, which is rematerialized by a move at each use."""
 
     value: Operand
@@ -117,14 +117,16 @@ def spill_predicates(kernel: Kernel, units: list[Unit], temporaries: set[str], k
     return _Rewriter(homes, temporaries, keep_guards).run(kernel)
 
 
-def _recomputed(kernel: Kernel, names: list[str]) -> tuple[list[str], Recomputed] | None:
+def _recomputed(kernel: Kernel, names: list[str]) -> tuple[list[str], RematerializedConstant] | None:
     single = single_definitions(kernel).defining.get(names[0]) if len(names) == 1 else None
     if single is None or single.opcode != "mov" or not isinstance(single.operands[0], Register):
         return None
     value = single.operands[1]
     fixed = isinstance(value, Special) and value.name in FIXED_SPECIALS
     return (
-        (names, Recomputed(value, single.modifiers)) if fixed or isinstance(value, (Immediate, ConstantBank)) else None
+        (names, RematerializedConstant(value, single.modifiers))
+        if fixed or isinstance(value, (Immediate, ConstantBank))
+        else None
     )
 
 
@@ -176,7 +178,7 @@ class _Rewriter:
         target, source = move.operands
         here = self.homes.get(target.name) if isinstance(target, Register) else None
         there = self.homes.get(source.name) if isinstance(source, Register) else None
-        if isinstance(here, Recomputed) or (here is not None and here == there):
+        if isinstance(here, RematerializedConstant) or (here is not None and here == there):
             return ()
         if isinstance(target, Register) and here is None and there is not None:
             return (there.fetch(target, move),)

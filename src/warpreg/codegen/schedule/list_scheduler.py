@@ -151,13 +151,13 @@ class _Schedule:
 
     def _longest(self, queues: Queues, ready: set[int], arrival: list[int], clock: int) -> int:
         """The instruction with the longest chain of those that can issue now, or else the first that can."""
-        found: list[tuple[bool, int, int, int]] = []
+        candidates: list[tuple[bool, int, int, int]] = []
         for port, heap in queues.items():
             first = self._first(heap, ready, arrival, clock)
             if first is not None:
                 start = max(clock, self.free_at[port], self._start(first, arrival))
-                found.append((self._crowds(first), start, -self.chain[first], first))
-        return min(found)[3]
+                candidates.append((self._crowds(first), start, -self.chain[first], first))
+        return min(candidates)[3]
 
     def _first(self, heap: Queue, ready: set[int], arrival: list[int], clock: int) -> int | None:
         """The longest chain of one port whose operands have arrived, or else the first to arrive; not dequeued."""

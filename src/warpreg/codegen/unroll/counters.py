@@ -85,14 +85,14 @@ class LoopCounters:
     def known(self, index: int) -> frozenset[str]:
         """Registers that start with a constant and advance by constants."""
         loop = self.forest.loops[index]
-        found = set[str]()
+        names = set[str]()
         for block in loop.blocks:
             for register in (r for i in self.kernel.blocks[block].instructions for r in i.defined):
                 update = self._definition(register.name, loop, index)
                 advanced = self._result(update, loop, index) if update else None
                 if advanced and advanced[0] == register and self._start(register, loop) is not None:
-                    found.add(register.name)
-        return frozenset(found)
+                    names.add(register.name)
+        return frozenset(names)
 
     def _is_common(self, operand: Operand, depth: int = MAX_STEPS) -> bool:
         if isinstance(operand, Register):

@@ -17,7 +17,7 @@ where the bound is near the end of its range."""
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class RemainingTests:
     """Instructions ``before`` the loop with the predicate that ``enters`` it, and at its end (``again``) with the one
     that ``continues`` it."""
 
@@ -27,7 +27,7 @@ class Guarded:
     continues: Register
 
 
-def guarded_by(counter: Counter, copies: int, fresh: Callable[[str], str]) -> Guarded | None:
+def guarded_by(counter: Counter, copies: int, fresh: Callable[[str], str]) -> RemainingTests | None:
     """The tests for ``copies`` more iterations; None for a counter for which there are none.
 
     A loop always runs once, and again after each test that holds.  So ``copies`` iterations remain at the header if the
@@ -50,7 +50,7 @@ def guarded_by(counter: Counter, copies: int, fresh: Callable[[str], str]) -> Gu
         fixed = _moved(counter.bound.value, -distance, counter.type)
         if fixed is None:
             return None
-        return Guarded(
+        return RemainingTests(
             (again(enters, counter.register, fixed),), enters, (again(continues, counter.register, fixed),), continues
         )
     limit, fits = Register(fresh("%bound"), TYPES[f"b{counter.type.bits}"]), Register(fresh("%fits"), TYPES["pred"])
@@ -59,7 +59,7 @@ def guarded_by(counter: Counter, copies: int, fresh: Callable[[str], str]) -> Gu
         _made(counter, "setp", ("le" if rising else "ge", name), fits, limit, counter.bound),
         _made(counter, "setp", (near, "and", name), enters, counter.register, limit, fits),
     )
-    return Guarded(before, enters, (again(continues, counter.register, limit),), continues)
+    return RemainingTests(before, enters, (again(continues, counter.register, limit),), continues)
 
 
 def _moved(bound: int, constant: int, kind: Type) -> Immediate | None:

@@ -64,12 +64,12 @@ from warpreg.designs.parts.storage.bypass_parameters import (
 )
 from warpreg.designs.parts.storage.bypass_window import BOC, EVENTS, HOMELESS, RESOURCES, collector_entries
 from warpreg.designs.parts.window.check import findings
-from warpreg.designs.parts.window.checked import window_taints
 from warpreg.designs.parts.window.demand import register_demand
 from warpreg.designs.parts.window.destinations import Destination, destinations
 from warpreg.designs.parts.window.explanation import explanation
 from warpreg.designs.parts.window.transient import without_register
 from warpreg.designs.parts.window.window import Window, WindowView
+from warpreg.designs.parts.window.window_events import window_taints
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 

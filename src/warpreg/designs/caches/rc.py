@@ -314,13 +314,13 @@ def cache_of(state: State, warp: int) -> Cache:
 def read_operand(state: State, program: Program, cache: Cache, warp: int, operand: int, plan: Plan) -> None:
     """Read a source operand, from its line if it hits; the last read frees the line."""
     register = program.source[operand]
-    found = look_up(state, cache, warp, register)
-    read(plan, operand, RC if found.hits else MRF, cycles=UNSET if found.hits else 1 + state.miss_cycles)
-    if found.hits and found.line & LACKING and plan.mask & ~state.lanes[warp, register]:
+    cache_set = look_up(state, cache, warp, register)
+    read(plan, operand, RC if cache_set.hits else MRF, cycles=UNSET if cache_set.hits else 1 + state.miss_cycles)
+    if cache_set.hits and cache_set.line & LACKING and plan.mask & ~state.lanes[warp, register]:
         extra(plan, MRF, READ, register)
         count(plan, MERGED_READS)
-    leaves = found.hits & (state.dies[operand] != 0)
-    put(cache, found.place, EMPTY if leaves else found.line, found.other)
+    leaves = cache_set.hits & (state.dies[operand] != 0)
+    put(cache, cache_set.place, EMPTY if leaves else cache_set.line, cache_set.other)
 
 
 def take_result(state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, plan: Plan) -> None:
@@ -351,25 +351,25 @@ def write_line(
 ) -> None:
     """Write lanes of a result to its line, or allocate one."""
     register = program.result[operand]
-    found = look_up(state, cache, warp, register)
-    other = make_room(found, plan)
+    cache_set = look_up(state, cache, warp, register)
+    other = make_room(cache_set, plan)
     word = word_of(warp, register) | DIRTY
     if program.result_partial[operand]:
-        held = (state.lanes[warp, register] if found.line & LACKING else ALL_LANES) if found.hits else 0
+        held = (state.lanes[warp, register] if cache_set.line & LACKING else ALL_LANES) if cache_set.hits else 0
         state.lanes[warp, register] = lanes_after(held, program, pc, operand, lanes)
         if state.lanes[warp, register] != ALL_LANES:
             word |= LACKING
     if state.brief_first and state.brief[operand]:
-        put(cache, found.place, other, word)
+        put(cache, cache_set.place, other, word)
     else:
-        put(cache, found.place, word, other)
+        put(cache, cache_set.place, word, other)
 
 
 def fill(state: State, cache: Cache, warp: int, register: int, plan: Plan) -> None:
     """Allocate a clean line for a source that was read from the MRF."""
-    found = look_up(state, cache, warp, register)
-    if not found.hits:
-        put(cache, found.place, word_of(warp, register), make_room(found, plan))
+    cache_set = look_up(state, cache, warp, register)
+    if not cache_set.hits:
+        put(cache, cache_set.place, word_of(warp, register), make_room(cache_set, plan))
         extra(plan, RC, WRITE, register)
         count(plan, FILLS)
 
@@ -394,12 +394,12 @@ def put(cache: Cache, place: int, line: int, other: int) -> None:
     cache.lines[place + 1] = other
 
 
-def make_room(found: Set, plan: Plan) -> int:
+def make_room(cache_set: Set, plan: Plan) -> int:
     """Free a line of a set for a register; returns the line that stays.  The register's own line, an empty one or the
     least recently used one is freed."""
-    has_room = found.hits | (found.line == EMPTY)
-    write_back(found.other, plan, not has_room)
-    return found.other if has_room else found.line
+    has_room = cache_set.hits | (cache_set.line == EMPTY)
+    write_back(cache_set.other, plan, not has_room)
+    return cache_set.other if has_room else cache_set.line
 
 
 def write_back(line: int, plan: Plan, goes: bool = True) -> None:

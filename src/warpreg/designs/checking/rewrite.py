@@ -292,12 +292,12 @@ class Rewriter(ast.NodeTransformer):
         return self._value(node)
 
     def _value(self, node: ast.expr) -> Any:
-        found = self._resolved(node)
-        if _is_plan_function(found):
+        value = self._resolved(node)
+        if _is_plan_function(value):
             raise self._refused(node, f"{ast.unparse(node)} can only be called, so that the call can be checked")
-        if isinstance(found, FunctionType):
-            self.calls.append((found, node.lineno))
-        return node if found is not None else self.generic_visit(node)
+        if isinstance(value, FunctionType):
+            self.calls.append((value, node.lineno))
+        return node if value is not None else self.generic_visit(node)
 
     def _resolved(self, node: ast.expr) -> Any:
         """The value of a name, or of an attribute of a module, as far as it is the same in every call."""

@@ -53,17 +53,17 @@ def remade(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
 @functools.lru_cache(maxsize=64)
 def _definitions(text: str, name: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions of a file by name and first line, decorators included; lambdas that are alone in their line."""
-    found: dict[tuple[str, int], ast.FunctionDef] = {}
+    functions: dict[tuple[str, int], ast.FunctionDef] = {}
     lambdas: dict[int, list[ast.Lambda]] = {}
     for node in ast.walk(ast.parse(text or "pass", name)):
         if isinstance(node, ast.FunctionDef):
-            found[node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])] = node
+            functions[node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])] = node
         elif isinstance(node, ast.Lambda):
             lambdas.setdefault(node.lineno, []).append(node)
     for line, (node, *others) in lambdas.items():
         if not others:
-            found["<lambda>", line] = _named(node)
-    return found
+            functions["<lambda>", line] = _named(node)
+    return functions
 
 
 def _named(node: ast.Lambda) -> ast.FunctionDef:

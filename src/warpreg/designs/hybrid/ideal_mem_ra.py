@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from warpreg.designs.interface import Program, Residency, Structure
 from warpreg.designs.parts.hints.partial_results import compile
-from warpreg.designs.parts.hybrid.division import declaration
-from warpreg.designs.parts.hybrid.division import predicting_hardware as hardware
 from warpreg.designs.parts.hybrid.hooks import (
     admit,
     block_start,
@@ -28,6 +26,8 @@ from warpreg.designs.parts.hybrid.hooks import (
     warp_end,
     warp_start,
 )
+from warpreg.designs.parts.hybrid.hybrid_declaration import declaration
+from warpreg.designs.parts.hybrid.hybrid_declaration import predicting_hardware as hardware
 from warpreg.designs.parts.hybrid.parts import (
     checked_residency,
     storage,

@@ -62,13 +62,13 @@ def accounted_hooks(name: str, hooks: Mapping[str, FunctionType]) -> dict[str, F
         made["plan_write"] = _accounted_results(hooks["plan_write"], WRITE)
     elif "produced" in hooks:
         made["produced"] = _accounted_results(hooks["produced"], PRODUCED)
-    found = dict(hooks)
+    result = dict(hooks)
     for one, function in made.items():
         accounted = cast(FunctionType, function)
         accounted.__name__ = one
         vars(accounted).update(is_hook=True, author=hooks[one], design_name=name)
-        found[one] = accounted
-    return found
+        result[one] = accounted
+    return result
 
 
 def _check_plans(hooks: Mapping[str, FunctionType]) -> None:

@@ -14,15 +14,15 @@ ELEMENTS = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8
 """Types of an element."""
 
 
-def own_hints(design: str, found: Any, program: Program) -> Any:
+def own_hints(design: str, hints: Any, program: Program) -> Any:
     """The columns as a record.  Raises DesignError, which names the column, for anything that hooks cannot index by pc,
     source operand, result operand or block.
     """
-    names = getattr(found, "_fields", ())
-    if not isinstance(found, tuple) or not names:
-        raise DesignError(f"{design}: hints returned a {type(found).__name__}, expected a NamedTuple of arrays")
+    names = getattr(hints, "_fields", ())
+    if not isinstance(hints, tuple) or not names:
+        raise DesignError(f"{design}: hints returned a {type(hints).__name__}, expected a NamedTuple of arrays")
     rows = rows_of(program)
-    for name, column in zip(names, found, strict=True):
+    for name, column in zip(names, hints, strict=True):
         if not isinstance(column, np.ndarray) or column.ndim == 0:
             raise DesignError(f"{design}: hints.{name} is a {type(column).__name__}, expected an array")
         if str(column.dtype) not in ELEMENTS:
@@ -31,7 +31,7 @@ def own_hints(design: str, found: Any, program: Program) -> Any:
         if len(column) not in rows.values():
             expected = ", ".join(f"{count} ({what})" for what, count in rows.items())
             raise DesignError(f"{design}: hints.{name} has {len(column)} rows, expected one of {expected}")
-    return record_type("Hints", tuple(names))(*(np.require(column, requirements=("C", "W")) for column in found))
+    return record_type("Hints", tuple(names))(*(np.require(column, requirements=("C", "W")) for column in hints))
 
 
 def rows_of(program: Program) -> dict[str, int]:

@@ -94,20 +94,20 @@ def room(machine: Machine, residency: Residency, launch: Launch, registers: int)
     that of :func:`warpreg.gpu.occupancy`.  Raises OccupancyError for impossible sizes and DesignError for a pool that
     the register file cannot hold.
     """
-    found = occupancy(machine, 0, launch.shared_bytes, launch.block_threads)
+    resident = occupancy(machine, 0, launch.shared_bytes, launch.block_threads)
     block_warps = -(-launch.block_threads // machine.sm.threads_per_warp)
     limit = _warps_by_registers(machine, residency) // block_warps
-    if found.blocks and registers > machine.register_file.registers_per_thread:
-        found = Occupancy(0, 0, "registers per thread", 0.0)
-    if limit < found.blocks or (limit == found.blocks and found.limiter == "shared memory"):
+    if resident.blocks and registers > machine.register_file.registers_per_thread:
+        resident = Occupancy(0, 0, "registers per thread", 0.0)
+    if limit < resident.blocks or (limit == resident.blocks and resident.limiter == "shared memory"):
         without_pool = _warps_by_registers(machine, replace(residency, pool=0)) // block_warps
         limiter = "register pool" if without_pool > limit else "registers"
-        found = Occupancy(limit, limit * block_warps, limiter, limit * block_warps / machine.sm.warps)
+        resident = Occupancy(limit, limit * block_warps, limiter, limit * block_warps / machine.sm.warps)
     return Room(
         residency=residency,
-        blocks=found.blocks,
-        warps=found.warps,
-        limiter=found.limiter,
+        blocks=resident.blocks,
+        warps=resident.warps,
+        limiter=resident.limiter,
         slots=machine.sm.warps,
         schedulers=machine.schedulers.count,
         registers=machine.warp_registers,

@@ -34,13 +34,15 @@ def check_returns(path: Path, name: str, node: ast.FunctionDef) -> None:
 
 def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
     """Return statements of a function, without those of nested functions."""
-    found: list[ast.Return] = []
+    returns: list[ast.Return] = []
     for statement in body:
         if isinstance(statement, ast.Return):
-            found.append(statement)
+            returns.append(statement)
         elif not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            found.extend(_returns([inner for inner in ast.iter_child_nodes(statement) if isinstance(inner, ast.stmt)]))
-    return found
+            returns.extend(
+                _returns([inner for inner in ast.iter_child_nodes(statement) if isinstance(inner, ast.stmt)])
+            )
+    return returns
 
 
 def _fits(value: ast.expr | None, returns_int: bool) -> bool:

@@ -26,7 +26,7 @@ from piecewise_numba.records import by_reference
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import Declaration, NoParameters, Plan, Program, count, hook, per_warp
 from warpreg.designs.parts.load_sharing.hints import words_by_pc
-from warpreg.designs.parts.load_sharing.loads import would_share
+from warpreg.designs.parts.load_sharing.shared_loads import would_share
 
 DESIGN = Declaration(slot="policy", source="larf §5.4, §5.5.3", order="sm", events=("near",), uses=("larf",))
 NEAR = 0

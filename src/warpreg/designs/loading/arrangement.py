@@ -38,17 +38,17 @@ def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
             rest = " and ".join(part.name for part in parts if part not in by_use)
             raise DesignError(f"{name}: {rest} use each other in a circle")
         by_use.append(ready[0])
-    found = tuple(sorted(by_use, key=_slot))
+    ordered = tuple(sorted(by_use, key=_slot))
     for slot in SLOTS:
-        same = [part for part in found if slot in part.declaration.slots]
-        if apart := _apart(same, found):
+        same = [part for part in ordered if slot in part.declaration.slots]
+        if apart := _apart(same, ordered):
             one, other = apart
             switch = _switch_of(one, other) or _switch_of(other, one)
             told = f"; {switch} does what both would" if switch else ""
             raise DesignError(
                 f"{name}: {one.name} and {other.name} both have slot {slot}, and neither of them uses the other{told}"
             )
-    return found
+    return ordered
 
 
 def apart_from_included(designs: Sequence[Design]) -> list[Design]:
@@ -77,7 +77,7 @@ def deciders(parts: Sequence[Design]) -> dict[str, Design]:
 
     Raises DesignError where none uses the others.
     """
-    found: dict[str, Design] = {}
+    decider: dict[str, Design] = {}
     for name in (*(hook for hook, spec in HOOKS.items() if spec.returns_int), *DECIDING):
         defining = [part for part in parts if name in part.hooks or (name not in HOOKS and hasattr(part.module, name))]
         if apart := _apart(defining, parts):
@@ -87,8 +87,8 @@ def deciders(parts: Sequence[Design]) -> dict[str, Design]:
                 "of them uses the other"
             )
         if defining:
-            found[name] = max(defining, key=lambda part: sum(uses(part, other, parts) for other in defining))
-    return found
+            decider[name] = max(defining, key=lambda part: sum(uses(part, other, parts) for other in defining))
+    return decider
 
 
 def rivals(designs: Sequence[Design], parts: Sequence[Design]) -> list[Design]:
@@ -113,12 +113,12 @@ def _apart(designs: Sequence[Design], parts: Sequence[Design]) -> tuple[Design, 
 
 def first_tables(parts: Sequence[Design]) -> Names:
     """The row of the first table of each design; one without ``hardware`` has the tables of a design that it uses."""
-    found: dict[str, int] = {}
+    rows: dict[str, int] = {}
     for place, part in enumerate(parts):
-        owners = [used for used in used_by(part, parts) if used.name in found and hasattr(used.module, "hardware")]
+        owners = [used for used in used_by(part, parts) if used.name in rows and hasattr(used.module, "hardware")]
         borrows = owners and not hasattr(part.module, "hardware")
-        found[part.name] = found[owners[0].name] if borrows else MAX_TABLES * place
-    return Names("tables", first=found)
+        rows[part.name] = rows[owners[0].name] if borrows else MAX_TABLES * place
+    return Names("tables", first=rows)
 
 
 @dataclass
@@ -138,16 +138,16 @@ def names_of(kind: str, parts: Sequence[Design]) -> Names:
 
     Raises DesignError for a name that two designs have otherwise, and for two designs that both continue a third's.
     """
-    found = Names(kind)
+    names = Names(kind)
     for part in parts:
         if _continued(kind, part, parts) is None:
-            found.first[part.name] = len(found.names)
-            found.names += own_names(kind, part)
-            _continue(found, part, parts)
-    if twice := next((one for one in found.names if found.names.count(one) > 1), None):
+            names.first[part.name] = len(names.names)
+            names.names += own_names(kind, part)
+            _continue(names, part, parts)
+    if twice := next((one for one in names.names if names.names.count(one) > 1), None):
         name = "+".join(part.name for part in parts)
         raise DesignError(f"{name}: two of the designs have {kind} named {twice}")
-    return found
+    return names
 
 
 def own_names(kind: str, part: Design) -> tuple[str, ...]:
@@ -164,16 +164,16 @@ def _continued(kind: str, part: Design, parts: Sequence[Design]) -> Design | Non
     return max(fitting, key=lambda one: one[0])[1] if fitting else None
 
 
-def _continue(found: Names, part: Design, parts: Sequence[Design]) -> None:
+def _continue(names: Names, part: Design, parts: Sequence[Design]) -> None:
     """Add the names of the designs that continue those of ``part``."""
-    first, count = found.first[part.name], len(own_names(found.kind, part))
-    followers = [one for one in parts if _continued(found.kind, one, parts) is part]
-    for follower in sorted(followers, key=lambda one: len(own_names(found.kind, one))):
-        added = own_names(found.kind, follower)[count:]
-        if added and len(found.names) > first + count:
+    first, count = names.first[part.name], len(own_names(names.kind, part))
+    followers = [one for one in parts if _continued(names.kind, one, parts) is part]
+    for follower in sorted(followers, key=lambda one: len(own_names(names.kind, one))):
+        added = own_names(names.kind, follower)[count:]
+        if added and len(names.names) > first + count:
             name = "+".join(one.name for one in parts)
             rivals = " and ".join(one.name for one in followers)
-            raise DesignError(f"{name}: {rivals} all add {found.kind} to those of {part.name}, and only one can")
-        found.first[follower.name] = first
-        found.names += added
-        _continue(found, follower, parts)
+            raise DesignError(f"{name}: {rivals} all add {names.kind} to those of {part.name}, and only one can")
+        names.first[follower.name] = first
+        names.names += added
+        _continue(names, follower, parts)

@@ -162,14 +162,14 @@ class Composition(Design):
         Raises DesignError for two of one name otherwise.
         """
         own = {part: part.hardware(values, machine) for part, values in self._each(parameters)}
-        found: list[Table | Logic] = []
+        hardware: list[Table | Logic] = []
         for part, added in own.items():
             known = {one.name for other in self.parts if uses(part, other, self.parts) for one in own[other]}
-            found += [one for one in added if one.name not in known]
-        names = [one.name for one in found]
+            hardware += [one for one in added if one.name not in known]
+        names = [one.name for one in hardware]
         if twice := next((one for one in names if names.count(one) > 1), None):
             raise DesignError(f"{self.name}: two of the designs have hardware named {twice}")
-        return tuple(found)
+        return tuple(hardware)
 
     def stages(self, parameters: Any) -> int:
         """Those of all designs, one after another."""

@@ -295,12 +295,12 @@ class Design:
         with author_code(self.path, "structures ran"):
             storage = tuple(declared(parameters))
         if not all(isinstance(one, Structure) for one in storage):
-            found = ", ".join(type(one).__name__ for one in storage)
-            raise DesignError(f"{self._place('structures')}: structures returned {found}, expected Structures")
+            returned = ", ".join(type(one).__name__ for one in storage)
+            raise DesignError(f"{self._place('structures')}: structures returned {returned}, expected Structures")
         if tuple(s.level for s in storage) != self.levels:
-            found = ", ".join(s.level for s in storage)
+            returned = ", ".join(s.level for s in storage)
             raise DesignError(
-                f"{self.path}: structures returned {found}, expected one per level: {', '.join(self.levels)}"
+                f"{self.path}: structures returned {returned}, expected one per level: {', '.join(self.levels)}"
             )
         for one in storage:
             if one.powered is not None and one.powered not in self.declaration.resources:
@@ -331,12 +331,12 @@ class Design:
 
         Raises DesignError unless they are a number from 0 to `MAX_STAGES`.
         """
-        found: object = self._call("stages", (parameters,), {}, 0)
-        if not isinstance(found, int) or not 0 <= found <= MAX_STAGES:
+        count: object = self._call("stages", (parameters,), {}, 0)
+        if not isinstance(count, int) or not 0 <= count <= MAX_STAGES:
             raise DesignError(
-                f"{self._place('stages')}: stages returned {found!r}, expected a number from 0 to {MAX_STAGES}"
+                f"{self._place('stages')}: stages returned {count!r}, expected a number from 0 to {MAX_STAGES}"
             )
-        return int(found)
+        return int(count)
 
     def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
         """The tables by their row in a `Plan`.  Raises DesignError for more than `MAX_TABLES`."""

@@ -47,16 +47,16 @@ def collectors_of(design: Design, parameters: Any, machine: Machine, program: Pr
 
     Raises DesignError for collectors smaller than the source registers of an instruction.
     """
-    found = design.collectors(parameters, machine)
-    if found is None:
+    collectors = design.collectors(parameters, machine)
+    if collectors is None:
         return None
     needed, pc = _most_sources(program)
-    if found.entries is not None and found.entries < needed:
+    if collectors.entries is not None and collectors.entries < needed:
         raise DesignError(
             f"{design.name}: collectors: entries expects at least {needed}, the registers that instruction {pc} reads, "
-            f"found {found.entries}"
+            f"found {collectors.entries}"
         )
-    return found
+    return collectors
 
 
 def with_collectors(machine: Machine, collectors: Collectors | None) -> Machine:

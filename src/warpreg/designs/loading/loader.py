@@ -85,12 +85,12 @@ def _packaged() -> dict[str, tuple[Path, str]]:
 
 def _installed() -> dict[str, tuple[Path, str]]:
     """File and module of each entry point, found without importing it."""
-    found: dict[str, tuple[Path, str]] = {}
+    designs: dict[str, tuple[Path, str]] = {}
     for point in entry_points(group=GROUP):
         spec = importlib.util.find_spec(point.module)
         if spec is not None and spec.origin is not None:
-            found[point.name] = (Path(spec.origin), point.module)
-    return found
+            designs[point.name] = (Path(spec.origin), point.module)
+    return designs
 
 
 def _checked(design: Design, checked: bool | None) -> Design:
@@ -109,7 +109,7 @@ def _is_own(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _with_checks(design: Design) -> Design:
-    from warpreg.designs.checking.hooks import checked_hooks  # not imported without a design file
+    from warpreg.designs.checking.checked_hooks import checked_hooks  # not imported without a design file
 
     hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=_is_own(design.path))
     return dataclasses.replace(design, hooks=hooks, is_checked=True)

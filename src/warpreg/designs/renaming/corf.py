@@ -124,10 +124,10 @@ def explain(program: Program, parameters: Parameters, kernel: Kernel, analysis: 
     """The buddy of each result, with static frequencies."""
     graph = kernel_graph(analysis, "static", parameters.unknown_trips)
     chosen = buddies(exclusive_pairs(graph), program.register_count)
-    found: dict[int, str] = {}
+    explanations: dict[int, str] = {}
     for pc in range(program.unit.size):
         results = program.result[program.result_start[pc] : program.result_start[pc + 1]]
         text = [f"R{register} goes beside R{chosen[register]}" for register in results if chosen[register] >= 0]
         if text:
-            found[pc] = ", ".join(text)
-    return found
+            explanations[pc] = ", ".join(text)
+    return explanations

@@ -37,7 +37,7 @@ from warpreg.designs.interface import Banks, Logic, Program, Residency, Table, p
 from warpreg.designs.parts.affinity.alignment import alignments
 from warpreg.designs.parts.affinity.graph import Edge
 from warpreg.designs.parts.affinity.metadata import alignment_instructions, with_metadata
-from warpreg.designs.parts.affinity.optimum import best_alignments
+from warpreg.designs.parts.affinity.optimal_alignments import best_alignments
 from warpreg.designs.parts.affinity.preset import adjacent_words, numbering, renumbered, side_of
 from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.renaming.coalescing import Coalescing, declaration, estimated

@@ -294,23 +294,23 @@ def sum_of_least(state: Any, sm: int) -> tuple[int, int]:
     """
     least = state.least[sm]
     size = least.shape[0]
-    found = 0
+    filled = 0
     for place in range(state.claims.shape[1]):
         if state.block[sm, place] == NOBODY:
             continue
         lack = state.need - state.claims[sm, place]
-        if found == size and lack >= least[size - 1]:
+        if filled == size and lack >= least[size - 1]:
             continue
-        found = min(found + 1, size)
-        at = found - 1
+        filled = min(filled + 1, size)
+        at = filled - 1
         while at > 0 and least[at - 1] > lack:
             least[at] = least[at - 1]
             at -= 1
         least[at] = lack
     lacking = 0
-    for at in range(found):
+    for at in range(filled):
         lacking += least[at]
-    return lacking, least[size - 1] if found == size else state.need
+    return lacking, least[size - 1] if filled == size else state.need
 
 
 def end_claim(state: Any, warp: int, register: int, plan: Plan) -> None:

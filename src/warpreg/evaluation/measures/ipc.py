@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from warpreg import gpu
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import sampled
 from warpreg.gpu import Machine
@@ -64,7 +64,7 @@ class CacheIpc:
     def __call__(self, run: Run) -> float:
         design = load("rfc")
         values = design.configure(entries=self.entries, static_liveness=True, around_long_latency=True)
-        return sampled(run, Ipc(self.active, self.inner).machine(), designs=Chosen(design, values)).ipc
+        return sampled(run, Ipc(self.active, self.inner).machine(), designs=ConfiguredDesign(design, values)).ipc
 
 
 def _with_perfect_cache(machine: Machine) -> Machine:

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from warpreg import simt
 from warpreg.analysis.strands import Strand, strands
 from warpreg.designs import program_table
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.instances import Accesses, KernelView, accesses_of
-from warpreg.designs.parts.placement.optimum import LIMIT_S, Optimum, optimum, saved_pj
+from warpreg.designs.parts.placement.optimal_placement import LIMIT_S, Optimum, optimum, saved_pj
 from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.evaluation.oracle.greedy_steps import Algorithm, algorithm
 from warpreg.evaluation.runs.row import Value
@@ -175,7 +175,7 @@ class OracleGap:
         )
 
     def _steps(
-        self, view: KernelView, strand: Strand, chosen: Algorithm, greedy: Sequence[Placed], best: Optimum
+        self, view: KernelView, strand: Strand, chosen: Algorithm, greedy: Sequence[Allocation], best: Optimum
     ) -> Mapping[str, float]:
         in_lrf = [placed for placed in greedy if placed.level != chosen.upper.level]
         steps = {}
@@ -195,13 +195,13 @@ class OracleGap:
         view: KernelView,
         strand: Strand,
         chosen: Algorithm,
-        greedy: Sequence[Placed],
+        greedy: Sequence[Allocation],
         best: Optimum,
         frequency: Mapping[int, float],
     ) -> Mapping[str, float]:
         """Savings per entry of the strand, with instructions weighted by their mean frequency."""
 
-        def saved(placed: Iterable[Placed]) -> float:
+        def saved(placed: Iterable[Allocation]) -> float:
             costs = chosen.costs
             return sum(one.candidate.savings(costs[one.level], costs[0], frequency) for one in placed)
 

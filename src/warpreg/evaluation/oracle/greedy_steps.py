@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from warpreg.analysis.strands import Strand, StrandRules
 from warpreg.designs import load
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.hierarchy import Options, allocate, candidates
 from warpreg.designs.parts.placement.instances import KernelView
@@ -21,7 +21,7 @@ DESIGNS = ("orf-lrf", "rsp")
 """Designs whose compiler places values by a greedy algorithm."""
 OTHER_WEIGHTS = (0.5, 0.0)
 """Alternative exponents of the slots in the order of candidates: square root, and ignored."""
-Place = Callable[[KernelView, Strand], Sequence[Placed]]
+Place = Callable[[KernelView, Strand], Sequence[Allocation]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _hierarchy(options: Options) -> Algorithm:
 
 
 def _scratchpad(options: ScratchpadOptions) -> Algorithm:
-    def place(view: KernelView, strand: Strand) -> Sequence[Placed]:
+    def place(view: KernelView, strand: Strand) -> Sequence[Allocation]:
         return select(view, strand, options).placed
 
     return Algorithm(

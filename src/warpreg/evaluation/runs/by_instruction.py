@@ -29,7 +29,7 @@ from warpreg.designs.interface.hooks import HOOKS, combined, parts_of_hook
 from warpreg.designs.interface.plan import READ, WRITE, Plan
 from warpreg.designs.interface.plan_functions import count
 from warpreg.designs.interface.program import Program
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine
@@ -86,7 +86,12 @@ class ByInstruction:
 
 
 def by_instruction(
-    run: Run, kernel: Kernel, choice: Chosen, machine: Machine, timed: Timed | None = None, mode: Mode = "compiled"
+    run: Run,
+    kernel: Kernel,
+    choice: ConfiguredDesign,
+    machine: Machine,
+    timed: Timed | None = None,
+    mode: Mode = "compiled",
 ) -> ByInstruction:
     """Count the launches of a kernel under a design.  Raises what counting raises, and RunError for a sample."""
     if timed is not None and timed.sample is not None:
@@ -98,7 +103,7 @@ def by_instruction(
     else:
         from warpreg.timing import simulate  # takes a tenth of a second
 
-        chosen = Chosen(design, choice.values)
+        chosen = ConfiguredDesign(design, choice.values)
         registers = run.options.get("registers")
         found = simulate(run.launches_of(kernel), machine, designs=chosen, registers=registers, mode=mode)
         counts, cycles = found.counts, found.cycles

@@ -10,7 +10,7 @@ from pathlib import Path
 from warpreg import designs
 from warpreg.designs import Design
 from warpreg.designs.errors import ParameterError
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Failure, Parameters, Value
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
@@ -38,9 +38,11 @@ def grid(
     *,
     machine: Machine | None = None,
     unchecked: bool = False,
-) -> list[Chosen]:
+) -> list[ConfiguredDesign]:
     """A design for every combination of the given values, the last parameter changing fastest."""
-    return [Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in _combinations(values)]
+    return [
+        ConfiguredDesign.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in _combinations(values)
+    ]
 
 
 def attempts(
@@ -49,7 +51,7 @@ def attempts(
     *,
     machine: Machine | None = None,
     unchecked: bool = False,
-) -> list[Chosen | Refusal]:
+) -> list[ConfiguredDesign | Refusal]:
     """As `grid`, but values that the design cannot have are refused one by one.
 
     Raises UnknownNameError, also for a parameter, and DesignError for a file that is not a design.
@@ -58,19 +60,23 @@ def attempts(
     for name in values:
         if name not in design.defaults:
             raise UnknownNameError(f"parameter of {design.name}", name, design.defaults)
-    choices: list[Chosen | Refusal] = []
+    choices: list[ConfiguredDesign | Refusal] = []
     for one in _combinations(values):
         try:
-            choices.append(Chosen.load(name_or_path, one, machine=machine, unchecked=unchecked))
+            choices.append(ConfiguredDesign.load(name_or_path, one, machine=machine, unchecked=unchecked))
         except ParameterError as error:
             choices.append(Refusal(design, one, str(error)))
     return choices
 
 
-def attempted(grids: Grids, *, machine: Machine, unchecked: bool = False) -> tuple[list[Chosen], list[Refusal]]:
+def attempted(
+    grids: Grids, *, machine: Machine, unchecked: bool = False
+) -> tuple[list[ConfiguredDesign], list[Refusal]]:
     """The `attempts` of several designs, those that are refused apart."""
     found = [one for name in grids for one in attempts(name, grids[name], machine=machine, unchecked=unchecked)]
-    return [one for one in found if isinstance(one, Chosen)], [one for one in found if isinstance(one, Refusal)]
+    return [one for one in found if isinstance(one, ConfiguredDesign)], [
+        one for one in found if isinstance(one, Refusal)
+    ]
 
 
 def _combinations(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.analysis.pressure import pressure
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.evaluation.runs.comparison import Setting, compare
 from warpreg.evaluation.runs.counting import CountingMethod
@@ -81,7 +81,7 @@ class CodeChanges:
 
 
 def code_changes(
-    before: Version, after: Version, choices: Sequence[Chosen], setting: Setting, how: CountingMethod
+    before: Version, after: Version, choices: Sequence[ConfiguredDesign], setting: Setting, how: CountingMethod
 ) -> CodeChanges:
     """All changes from one version to the other."""
     common = [name for name in before.kernels if name in after.kernels]
@@ -102,7 +102,7 @@ def code_changes(
 
 
 def _measured(
-    version: Version, names: Sequence[str], choices: Sequence[Chosen], setting: Setting, how: CountingMethod
+    version: Version, names: Sequence[str], choices: Sequence[ConfiguredDesign], setting: Setting, how: CountingMethod
 ) -> Mapping[str, Values]:
     """By kernel all its values; with several kernels that ran, also their sums."""
     by_kernel: dict[str, dict[tuple[str, str], float]] = {}
@@ -143,7 +143,7 @@ def _of_kernel(run: Run, kernel: Kernel) -> Run:
 
 
 def _run_values(
-    run: Run, choices: Sequence[Chosen], setting: Setting, how: CountingMethod
+    run: Run, choices: Sequence[ConfiguredDesign], setting: Setting, how: CountingMethod
 ) -> Iterator[tuple[tuple[str, str], float]]:
     yield ("", "warp-instructions"), run.warp_instructions
     for row in compare(run, choices, setting, how):

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
 from warpreg.evaluation.runs.counting import CountingMethod
 from warpreg.evaluation.runs.row import Failure, Parameters, Row
@@ -67,7 +67,7 @@ class Share:
         whole = self.comparison
         setting = Setting.load(whole.machine, whole.technology)
         named = [whole.designs[place] for place in self.designs]
-        choices = [Chosen.load(design, values, unchecked=whole.unchecked) for design, values in named]
+        choices = [ConfiguredDesign.load(design, values, unchecked=whole.unchecked) for design, values in named]
         try:
             found = attempts(DesignCounter(whole.making.run(self.name), setting.machine, whole.how), choices, setting)
             return [_kept(row, key) for row, key in zip(found, self.keys, strict=True)]

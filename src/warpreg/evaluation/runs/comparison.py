@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpreg import energy, gpu
 from warpreg.designs import DesignError
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import LevelEnergy, Technology
 from warpreg.evaluation.runs.counting import CountingMethod, DesignCounts, Replayed
 from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage
@@ -44,7 +44,7 @@ class Setting:
     def load(
         machine: Machine | str | Path = DEFAULT_MACHINE,
         technology: str | Path | None = None,
-        choices: Sequence[Chosen] = (),
+        choices: Sequence[ConfiguredDesign] = (),
     ) -> Setting:
         """Both by name or path, or a machine; without a technology, one that prices the choices (`default_technology`).
 
@@ -53,12 +53,14 @@ class Setting:
         described = machine if isinstance(machine, Machine) else gpu.load(machine)
         return Setting(described, energy.load(technology or default_technology(choices, described)))
 
-    def check(self, choices: Sequence[Chosen]) -> None:
+    def check(self, choices: Sequence[ConfiguredDesign]) -> None:
         """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""
         check_prices(choices, self.machine, self.technology)
 
 
-def compare(run: Run, choices: Sequence[Chosen], setting: Setting, how: CountingMethod | None = None) -> Iterator[Row]:
+def compare(
+    run: Run, choices: Sequence[ConfiguredDesign], setting: Setting, how: CountingMethod | None = None
+) -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
     ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it, and
@@ -70,7 +72,7 @@ def compare(run: Run, choices: Sequence[Chosen], setting: Setting, how: Counting
         yield row(run, choice, setting, counting.of(choice), counting.plain, counting.how.options)
 
 
-def attempts(counting: DesignCounter, choices: Sequence[Chosen], setting: Setting) -> Iterator[Row | Failure]:
+def attempts(counting: DesignCounter, choices: Sequence[ConfiguredDesign], setting: Setting) -> Iterator[Row | Failure]:
     """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises, if a design can
     be counted, and InterruptedCodeError.
     """
@@ -95,7 +97,7 @@ def attempts(counting: DesignCounter, choices: Sequence[Chosen], setting: Settin
             yield _failure(run, choice, setting.machine, error)
 
 
-def _failure(run: Run, choice: Chosen, machine: Machine, error: WarpregError) -> Failure:
+def _failure(run: Run, choice: ConfiguredDesign, machine: Machine, error: WarpregError) -> Failure:
     return Failure(run.name, str(error), choice.design.name, choice.parameters, choice.defaults(machine))
 
 
@@ -110,16 +112,16 @@ class DesignCounter:
     @functools.cached_property
     def plain(self) -> DesignCounts:
         """The counts of the plain MRF."""
-        return self.how.count(self.run, Chosen.load(BASELINE), self.machine)
+        return self.how.count(self.run, ConfiguredDesign.load(BASELINE), self.machine)
 
-    def of(self, choice: Chosen) -> DesignCounts:
+    def of(self, choice: ConfiguredDesign) -> DesignCounts:
         """The counts of a design."""
         return self.plain if choice.design.name == BASELINE else self.how.count(self.run, choice, self.machine)
 
 
 def row(
     run: Run,
-    choice: Chosen,
+    choice: ConfiguredDesign,
     setting: Setting,
     counted: DesignCounts,
     plain: DesignCounts,
@@ -163,7 +165,7 @@ def row(
 
 
 def _ends(
-    choice: Chosen, counted: DesignCounts, plain: DesignCounts, setting: Setting, built: Sequence[Part]
+    choice: ConfiguredDesign, counted: DesignCounts, plain: DesignCounts, setting: Setting, built: Sequence[Part]
 ) -> tuple[tuple[float, float], ...]:
     """Dynamic energy of the design and of the plain MRF at each end of the technology's band; empty if it has none."""
     added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
@@ -177,7 +179,7 @@ def _total(found: DesignCounts, levels: Sequence[str], setting: Setting) -> floa
     return math.fsum(level.total_pj for level in _levels(found.counts, levels, setting).values())
 
 
-def _residency(run: Run, choice: Chosen, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:
+def _residency(run: Run, choice: ConfiguredDesign, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:
     """The residency under the design; empty if the run was not timed and the machine cannot have the design."""
     try:
         return run.residencies(machine, choice)

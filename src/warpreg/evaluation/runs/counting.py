@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from piecewise_numba.options import Mode
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.provenance import DIGITS
 from warpreg.evaluation.runs.run import Run, RunError
 from warpreg.gpu import Machine
@@ -39,7 +39,7 @@ class CountingMethod(Protocol):
     def options(self) -> Mapping[str, Any]:
         """Its entries in a result row, in addition to the options of the run."""
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
+    def count(self, run: Run, choice: ConfiguredDesign, machine: Machine) -> DesignCounts:
         """The counts of the design on the run."""
 
 
@@ -53,7 +53,7 @@ class Replayed:
     def options(self) -> Mapping[str, Any]:
         return {} if self.suspend == "never" else {"suspend": self.suspend}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
+    def count(self, run: Run, choice: ConfiguredDesign, machine: Machine) -> DesignCounts:
         order = choice.design.declaration.order
         if order not in ("static", "warp"):
             raise RunError(
@@ -63,7 +63,9 @@ class Replayed:
         return DesignCounts(replayed(run, choice, self.suspend, machine))
 
 
-def replayed(run: Run, choice: Chosen, suspend: Suspend = "never", machine: Machine | None = None) -> list[Counts]:
+def replayed(
+    run: Run, choice: ConfiguredDesign, suspend: Suspend = "never", machine: Machine | None = None
+) -> list[Counts]:
     """The counts of the design on each kernel of the run, over all launches of the kernel."""
     return [
         replay(run.path(kernel), kernel, choice.design, suspend=suspend, machine=machine, **choice.parameters)
@@ -86,7 +88,7 @@ class AlongSchedule:
     def options(self) -> Mapping[str, Any]:
         return {"schedule": hashlib.sha256(self.file.read_bytes()).hexdigest()[:DIGITS]}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
+    def count(self, run: Run, choice: ConfiguredDesign, machine: Machine) -> DesignCounts:
         return DesignCounts(
             [
                 replay_launches(
@@ -134,7 +136,7 @@ class Timed:
             raise RunError(f"{run.name}: no copies from the host are recorded; a kernelslist.g names them")
         return {"cold": self.cold, "copies": run.copies if self.copies else ()}
 
-    def count(self, run: Run, choice: Chosen, machine: Machine) -> DesignCounts:
+    def count(self, run: Run, choice: ConfiguredDesign, machine: Machine) -> DesignCounts:
         from warpreg.timing import estimate, simulate  # takes a tenth of a second
         from warpreg.timing.launch.estimate import whole
 

@@ -9,7 +9,7 @@ from typing import Any
 from warpreg import energy
 from warpreg.designs import Design
 from warpreg.designs.interface.hardware import Logic, Table
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.hardware_checks import check_hardware
 from warpreg.energy import EnergyError, Structure, Technology
 from warpreg.energy.cost import access_cost
@@ -34,7 +34,7 @@ class Use:
     resources: Mapping[str, int] | None = None
 
 
-def check_prices(choices: Sequence[Chosen], machine: Machine, technology: Technology) -> None:
+def check_prices(choices: Sequence[ConfiguredDesign], machine: Machine, technology: Technology) -> None:
     """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""
     for choice in choices:
         for structure in choice.design.structures(choice.values):

@@ -8,7 +8,7 @@ from typing import Any
 
 from warpreg.counting.capacity import capacity_of
 from warpreg.counting.fitting import misfit
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.simt import Launch
 
@@ -64,7 +64,7 @@ class Residency:
 
 
 def residency(
-    launch: Launch, machine: Machine, registers: int | None = None, chosen: Chosen | None = None
+    launch: Launch, machine: Machine, registers: int | None = None, chosen: ConfiguredDesign | None = None
 ) -> Residency:
     """The residency of a launch's blocks, shared memory included; ``registers`` replaces the kernel's demand.
 
@@ -73,7 +73,7 @@ def residency(
     """
     kernel = launch.kernel
     demanded = kernel.register_demand
-    chosen = chosen or Chosen.of((), {})
+    chosen = chosen or ConfiguredDesign.of((), {})
     capacity = capacity_of(launch, machine, chosen, registers)
     return Residency(
         kernel=kernel.name,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.provenance import NOTE, kernel_digest
 from warpreg.evaluation.runs.residency import Residency, residency
 from warpreg.gpu import Machine
@@ -124,7 +124,7 @@ class Run:
         """Content hash of the compiled kernels."""
         return kernel_digest(self.kernels)
 
-    def residencies(self, machine: Machine, chosen: Chosen | None = None) -> tuple[Residency, ...]:
+    def residencies(self, machine: Machine, chosen: ConfiguredDesign | None = None) -> tuple[Residency, ...]:
         """The residency of each kernel at its first launch under a design (default: the plain register file), with the
         registers of the run's options, if any.  Raises DesignError for a design that the machine cannot have.
         """

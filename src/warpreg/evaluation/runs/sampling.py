@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from warpreg import timing
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import demand_on, fitting_demand
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine
@@ -118,5 +118,5 @@ def window_on_all(launch: Launch, machine: Machine, registers: int | None = None
     """
     grid = math.prod(launch.grid)
     needed = -(-INSTRUCTIONS_ON_ALL * grid // max(1, int(launch.warp_instructions)))
-    filling = machine.chip.sms * room_of(launch, machine, Chosen.of((), {}), registers).blocks
+    filling = machine.chip.sms * room_of(launch, machine, ConfiguredDesign.of((), {}), registers).blocks
     return timing.Window(min(grid, max(needed, filling)))

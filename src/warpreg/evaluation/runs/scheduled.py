@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg import gpu, timing
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine
@@ -31,10 +31,10 @@ class Variant:
     def of(design: str, **values: Value) -> Variant:
         return Variant(design, tuple(sorted(values.items())))
 
-    def chosen(self, **defaults: Value) -> Chosen:
+    def chosen(self, **defaults: Value) -> ConfiguredDesign:
         """The loaded design with all its parameters; ``defaults`` are values of those that the variant does not set."""
         design, values = load(self.design), {**defaults, **dict(self.values)}
-        return Chosen(design, design.configure(**values))
+        return ConfiguredDesign(design, design.configure(**values))
 
 
 @dataclass(frozen=True, slots=True)

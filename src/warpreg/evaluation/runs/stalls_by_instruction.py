@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piecewise_numba.options import Mode
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.by_instruction import rows_of_code
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine
@@ -18,7 +18,7 @@ NO_WAITS = ("issued", "drain", "empty")
 
 
 def stalls_by_instruction(
-    run: Run, kernel: Kernel, choice: Chosen, machine: Machine, mode: Mode = "compiled"
+    run: Run, kernel: Kernel, choice: ConfiguredDesign, machine: Machine, mode: Mode = "compiled"
 ) -> NDArray[np.int64]:
     """int64[instructions, causes]: cycles by the causes of `warpreg.timing.CAUSES`, over all warps and launches.
 

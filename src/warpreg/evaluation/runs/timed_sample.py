@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol, Self
 
 from warpreg import gpu, timing
 from warpreg.designs import load
-from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.hardware import Use
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import ONE_SM, Sampling, timed
@@ -119,11 +119,11 @@ class Sampled:
         machine = gpu.load(self.machine)
         return Sample.of(timed(self.sampling.pieces(run, machine), machine, designs=self.chosen()))
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ConfiguredDesign:
         """The design with its parameters, and the recorder."""
         designs = [] if self.variant is None else [load(self.variant.design)]
         values: dict[str, Any] = {} if self.variant is None else dict(self.variant.values)
         if self.recorder is not None:
             values = {joined(design, name): value for design in designs for name, value in values.items()}
             designs.append(load(self.recorder.file))
-        return Chosen.of(designs, values)
+        return ConfiguredDesign.of(designs, values)

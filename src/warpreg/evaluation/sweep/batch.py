@@ -23,7 +23,7 @@ from warpreg import energy, gpu
 from warpreg.cache import store
 from warpreg.cache.identity import Unaffected, fields_of
 from warpreg.cache.sources import sources_digest
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import Technology
 from warpreg.evaluation.runs import stored_row
 from warpreg.evaluation.runs.counting import Timed
@@ -160,9 +160,9 @@ def _identified(described: Machine | Technology) -> list[str]:
     return [described.name, described.digest]
 
 
-def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Chosen:
+def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> ConfiguredDesign:
     """The design with its parameters, on a machine."""
-    return Chosen.load(design, dict(values), machine=machine, unchecked=unchecked)
+    return ConfiguredDesign.load(design, dict(values), machine=machine, unchecked=unchecked)
 
 
 def package() -> str:

@@ -8,7 +8,7 @@ import numpy.random
 
 import warpreg.replay.walker  # noqa: F401
 from warpreg import energy, gpu
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, DEFAULT_MACHINE
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.technologies import DEFAULT_TECHNOLOGY
@@ -19,7 +19,7 @@ from warpreg.simt.llvm.object_code import identity
 code_version()
 package()
 identity()
-Chosen.load(BASELINE)
+ConfiguredDesign.load(BASELINE)
 gpu.load(DEFAULT_MACHINE)
 energy.load(DEFAULT_TECHNOLOGY)
 numpy.random.default_rng()

@@ -15,7 +15,7 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 import warpreg
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
 from warpreg.evaluation.runs.counting import CountingMethod, DesignCounts, Timed
 from warpreg.evaluation.runs.row import Failure
@@ -178,7 +178,8 @@ def _record(cells: Any, unchecked: bool) -> Record:
     """What the run must record."""
     every = list(cells)
     widths = any(
-        Chosen.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths for one in every
+        ConfiguredDesign.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths
+        for one in every
     )
     return Record(path=True, addresses=any(isinstance(one.how, Timed) for one in every), widths=widths)
 
@@ -201,7 +202,7 @@ class _CachingCounter(DesignCounter):
 
     _latest: dict[tuple[str, str], DesignCounts] = field(default_factory=dict)
 
-    def of(self, choice: Chosen) -> DesignCounts:
+    def of(self, choice: ConfiguredDesign) -> DesignCounts:
         """The counts of a design."""
         key = choice.digest, repr(choice.parameters)
         if key not in self._latest:

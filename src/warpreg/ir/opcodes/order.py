@@ -51,15 +51,15 @@ class Place:
 @functools.cache
 def places(syntax: str) -> tuple[Place, ...]:
     """The parts of a row's syntax after the base opcode, in order."""
-    found, at = [], re.match(r"\w+", syntax)
+    parts, at = [], re.match(r"\w+", syntax)
     position = at.end() if at else 0
     while position < len(syntax):
         optional = syntax[position] == "["
         start = position + (2 if optional else 1)
         end = _end(syntax, start, "]" if optional else ".[")
-        found.append(Place(_choices(syntax[start:end]), optional))
+        parts.append(Place(_choices(syntax[start:end]), optional))
         position = end + optional
-    return tuple(found)
+    return tuple(parts)
 
 
 def _end(syntax: str, start: int, marks: str) -> int:
@@ -79,13 +79,13 @@ def _choices(text: str) -> tuple[Words, ...]:
 
 def arranged(opcode: str, syntax: str, modifiers: Words) -> Words | None:
     """The modifiers in the order of a row's syntax; None if the row does not have them."""
-    found = _fitted(places(syntax), modifiers)
-    if found is None:
+    ordered = _fitted(places(syntax), modifiers)
+    if ordered is None:
         return None
     names = NAMED.get(opcode, "").split()
-    head = next((i for i, word in enumerate(found) if word not in names), len(found))
+    head = next((i for i, word in enumerate(ordered) if word not in names), len(ordered))
     written = tuple(word for word in modifiers if word != "aligned")
-    return found if written[:head] == found[:head] else None
+    return ordered if written[:head] == ordered[:head] else None
 
 
 def _fitted(open_places: tuple[Place, ...], left: Words) -> Words | None:
@@ -104,14 +104,14 @@ def _fitted(open_places: tuple[Place, ...], left: Words) -> Words | None:
 
 def _taken(choice: Words, left: Words) -> tuple[Words, Words] | None:
     """The words that match a choice, and the remaining words; None if one is missing."""
-    found: list[str] = []
+    words: list[str] = []
     for wanted in choice:
         position = next((i for i, word in enumerate(left) if _is_first(left, i) and _is(word, wanted)), None)
         if position is None:
             return None
-        found.append(left[position])
+        words.append(left[position])
         left = (*left[:position], *left[position + 1 :])
-    return tuple(found), left
+    return tuple(words), left
 
 
 def _is(word: str, wanted: str) -> bool:

@@ -48,7 +48,7 @@ from warpreg.ir.opcodes.trait import ANSWERS, ORDERED, Flow, Trait, Traits
 from warpreg.ir.operands import (
     AddressTuple,
     Arguments,
-    Modified,
+    ModifiedOperand,
     Operand,
     Pair,
     Part,
@@ -198,7 +198,7 @@ def _machine(instr: Instruction) -> tuple[Opcode, Form]:
         raise UnsupportedError(instr.full_opcode, instr.location)
     form = Form(instr.opcode, instr.modifiers, Signature(*pattern.types))
     if rows[0].keeps_signs:
-        signs = tuple(Selection(negated=isinstance(o, Modified) and o.negated) for o in instr.sources)
+        signs = tuple(Selection(negated=isinstance(o, ModifiedOperand) and o.negated) for o in instr.sources)
         form = replace(form, selections=signs)
     return rows[0], form
 

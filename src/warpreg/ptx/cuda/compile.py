@@ -17,7 +17,7 @@ from warpreg.cache.sources import content_digest
 from warpreg.ir.text_files import read_text
 from warpreg.ptx.cuda import nvrtc
 from warpreg.ptx.cuda.errors import CudaCompileError
-from warpreg.ptx.cuda.headers import STAND_INS, Included, included, toolkit_folders, toolkit_versions
+from warpreg.ptx.cuda.headers import STAND_INS, IncludedHeaders, included, toolkit_folders, toolkit_versions
 from warpreg.ptx.cuda.internal_names import independent
 from warpreg.ptx.cuda.nvcc import Nvcc, find_nvcc
 from warpreg.ptx.cuda.options import ARCHITECTURE, CudaOptionError, CudaOptions
@@ -112,7 +112,7 @@ def _key(
     source: Path,
     flags: Sequence[str],
     kernels: Sequence[str],
-    headers: Included,
+    headers: IncludedHeaders,
     nvcc: Nvcc | None,
 ) -> str:
     contents = {str(path): content.decode(errors="surrogateescape") for path, content in headers.files.items()}
@@ -143,8 +143,8 @@ def _with_short_names(ptx: str, name: str, source: Path) -> str:
     """PTX with ``.file`` directives that do not depend on where the source and the wheels are."""
     folders = [str(source.parent), *map(str, (*toolkit_folders(), STAND_INS))]
 
-    def shortened(found: re.Match[str]) -> str:
-        file = found[2]
+    def shortened(match: re.Match[str]) -> str:
+        file = match[2]
         if Path(file).name == BUILT_IN_HEADER:
             file = BUILT_IN_HEADER
         elif file == str(source):
@@ -152,6 +152,6 @@ def _with_short_names(ptx: str, name: str, source: Path) -> str:
         else:
             inside = next((folder for folder in folders if file.startswith(f"{folder}/")), None)
             file = file[len(inside) + 1 :] if inside else file
-        return f"{found[1]}{file}{found[3]}"
+        return f"{match[1]}{file}{match[3]}"
 
     return FILE.sub(shortened, ptx)

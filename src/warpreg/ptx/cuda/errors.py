@@ -40,16 +40,16 @@ class CudaCompileError(WarpregError):
     def __init__(self, name: str, log: str, searched: Sequence[str] = (), *, has_nvcc: bool = False) -> None:
         self.name = name
         self.log = log
-        found = list(ERROR.finditer(log))
-        if not found:
+        matches = list(ERROR.finditer(log))
+        if not matches:
             super().__init__(f"{name} does not compile: {log}")
-        elif header := _missing(found[0]["what"]):
-            super().__init__(f"{_place(found[0])}: {_no_header(header, searched, has_nvcc)}")
-        elif lines := [_line(one) for one in found if HOST_FUNCTION in one["what"] and one["file"] == name]:
+        elif header := _missing(matches[0]["what"]):
+            super().__init__(f"{_place(matches[0])}: {_no_header(header, searched, has_nvcc)}")
+        elif lines := [_line(one) for one in matches if HOST_FUNCTION in one["what"] and one["file"] == name]:
             super().__init__(f"{name}: {_host_code(lines)}")
         else:
-            causes = [f"{_place(one)}: {one['what']}" for one in found if HOST_FUNCTION not in one["what"]]
-            causes = causes or [f"{_place(one)}: {one['what'].partition(HOST_FUNCTION)[2]}" for one in found]
+            causes = [f"{_place(one)}: {one['what']}" for one in matches if HOST_FUNCTION not in one["what"]]
+            causes = causes or [f"{_place(one)}: {one['what'].partition(HOST_FUNCTION)[2]}" for one in matches]
             more = len(causes) - MAX_LINES
             causes[MAX_LINES:] = [f"and {more} more errors"] if more > 0 else []
             super().__init__(f"{name} does not compile: " + "\n  ".join(causes))

@@ -70,7 +70,7 @@ def toolkit_versions() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Included:
+class IncludedHeaders:
     """The user's headers that a source may include, by path, with their contents; what was not found by name.
 
     ``is_whole``: no directive names a macro in place of a header.
@@ -81,7 +81,7 @@ class Included:
     is_whole: bool
 
 
-def included(text: str, folder: Path, include: Sequence[str]) -> Included:
+def included(text: str, folder: Path, include: Sequence[str]) -> IncludedHeaders:
     """The headers of a source in ``folder`` and all that they include, whatever the conditions around directives.
 
     A name in angle brackets is looked for beside the file, too: one header too many does no harm.
@@ -98,13 +98,13 @@ def included(text: str, folder: Path, include: Sequence[str]) -> Included:
                 continue
             name = (quoted or angled).decode(errors="replace")
             places = [place, *map(Path, include)]
-            found = next(_existing(name, places), None)
-            if found is None:
+            header = next(_existing(name, places), None)
+            if header is None:
                 missing[name] = None
-            elif found not in files:
-                files[found] = found.read_bytes()
-                pending.append((files[found], found.parent))
-    return Included(files, tuple(missing), is_whole)
+            elif header not in files:
+                files[header] = header.read_bytes()
+                pending.append((files[header], header.parent))
+    return IncludedHeaders(files, tuple(missing), is_whole)
 
 
 def _existing(name: str, places: Sequence[Path]) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.ir.errors import WarpregError
 
 Entry = Mapping[str, Any]
@@ -63,10 +63,10 @@ def _label(one: Entry, namesakes: Sequence[Entry]) -> str:
     return f"{one['name']}{version}({', '.join(differing)})" if differing else f"{one['name']}{version}"
 
 
-def _of_package(name: str, digest: str) -> Chosen | None:
+def _of_package(name: str, digest: str) -> ConfiguredDesign | None:
     """The design of the package with this name and content."""
     try:
-        choice = Chosen.load(name)
+        choice = ConfiguredDesign.load(name)
     except (WarpregError, OSError):
         return None
     return choice if choice.digest == digest else None

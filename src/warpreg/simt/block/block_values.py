@@ -12,7 +12,7 @@ from warpreg.ir.address_space import HIGH_SHARED_WINDOW
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.source_modifiers import SIGN, modified
-from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Part, Register, Special
+from warpreg.ir.operands import ConstantBank, Immediate, ModifiedOperand, Not, Operand, Part, Register, Special
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block.native_records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -292,7 +292,7 @@ class BlockValues:
             return self.read(cells, type_.bits)
         if isinstance(operand, Not):
             return ~self.read(cells, 1)
-        if isinstance(operand, Modified):
+        if isinstance(operand, ModifiedOperand):
             inner = U32 if operand.part == SIGN else type_
             value = self.operand(operand.operand, inner, cells, instruction).llvm
             lanes = lane_instructions.algebra(self.code.builder, self.code.module)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.opcodes.sass.source_modifiers import SIGN, modified
-from warpreg.ir.operands import ConstantBank, Immediate, Modified, Not, Operand, Register, Sink, Special
+from warpreg.ir.operands import ConstantBank, Immediate, ModifiedOperand, Not, Operand, Register, Sink, Special
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block.block_values import UNIFORM_SPECIALS
 from warpreg.simt.block.register_storage import Cell
@@ -23,7 +23,7 @@ from warpreg.simt.llvm.emitter import Value
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
 
-KNOWN = Register, Not, Immediate, ConstantBank, Special, Modified
+KNOWN = Register, Not, Immediate, ConstantBank, Special, ModifiedOperand
 
 
 def is_uniform(body: Body, instruction: Instruction, pc: int) -> bool:
@@ -82,7 +82,7 @@ def _source(body: Body, operand: Operand, type_: Type, cells: tuple[Cell, ...], 
     if isinstance(operand, Special):
         return _lane(values.resized_scalar(values.field(UNIFORM_SPECIALS[operand.name]), type_.bits))
     lanes = lane_instructions.algebra(body.code.builder, body.code.module, 1)
-    if isinstance(operand, Modified):
+    if isinstance(operand, ModifiedOperand):
         inner = U32 if operand.part == SIGN else type_
         value = _source(body, operand.operand, inner, cells, instruction)
         return modified(lanes, operand, type_, value, opcodes.resolve(instruction)[0].keeps_signs)

@@ -11,7 +11,7 @@ from typing import Any
 
 from warpreg.ir.opcodes import Form, traits_of
 from warpreg.ir.opcodes.arithmetic.floating import NAN
-from warpreg.ir.operands import Modified, Operand, Register
+from warpreg.ir.operands import ModifiedOperand, Operand, Register
 from warpreg.ir.types import Type
 from warpreg.simt.lanes.constants import uniform
 from warpreg.simt.llvm import text as ir
@@ -56,7 +56,7 @@ def is_blind(form: Form, type_: Type) -> bool:
 
 def is_number(operand: Operand) -> bool:
     """Whether an operand is a register, or its negative or absolute value."""
-    if isinstance(operand, Modified):
+    if isinstance(operand, ModifiedOperand):
         return isinstance(operand.operand, Register) and not operand.part and not operand.inverted
     return isinstance(operand, Register)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.lower.functions import function_addresses
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Parameter
-from warpreg.ir.module import Content, Generic, Masked, Module, Variable
+from warpreg.ir.module import AddressByte, Content, GenericAddress, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.source_names import is_called, source_name
 from warpreg.ir.types import Kind
@@ -213,9 +213,9 @@ def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
         from warpreg.simt.lanes import lane_instructions
 
         return lane_instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
-    mask = item.mask if isinstance(item, Masked) else 0
-    named = item.symbol if isinstance(item, Masked) else item
-    symbol = named.symbol if isinstance(named, Generic) else named
+    mask = item.mask if isinstance(item, AddressByte) else 0
+    named = item.symbol if isinstance(item, AddressByte) else item
+    symbol = named.symbol if isinstance(named, GenericAddress) else named
     own = f"{variable.owner}.{symbol.name}" if isinstance(symbol, Symbol) else ""
     if not isinstance(symbol, Symbol) or (symbol.name not in addresses and own not in addresses):
         raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warpreg.ir.tensor import product_of
-from warpreg.ir.tensor.memory import Piece, matrix_in_memory
+from warpreg.ir.tensor.matrix_memory import Piece, matrix_in_memory
 from warpreg.simt.block.native_records import Fault
 from warpreg.simt.block.stops import stop_if, stop_unless_whole
 from warpreg.simt.llvm import text as ir

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from warpreg.gpu import Machine
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import ConstantBank, Modified
+from warpreg.ir.operands import ConstantBank, ModifiedOperand
 
 Line = tuple[int, str, int]
 """Bank, variable, and number in it."""
@@ -31,6 +31,6 @@ def _line(instruction: Instruction, size: int) -> Line | None:
 
 def _words(instruction: Instruction) -> Iterator[ConstantBank]:
     for operand in instruction.sources:
-        word = operand.operand if isinstance(operand, Modified) else operand
+        word = operand.operand if isinstance(operand, ModifiedOperand) else operand
         if isinstance(word, ConstantBank) and word.index is None:
             yield word

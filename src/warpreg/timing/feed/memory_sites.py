@@ -11,7 +11,7 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
-from warpreg.ir.tensor.memory import matrix_in_memory
+from warpreg.ir.tensor.matrix_memory import matrix_in_memory
 from warpreg.sass.isa import opcodes as sass
 from warpreg.sass.rebuild.program import record_unit
 from warpreg.simt.memory.memory_instructions import elements

@@ -22,7 +22,7 @@ import numpy as np
 
 from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
@@ -143,7 +143,7 @@ def estimate(
     machine: Machine | str,
     sample: Sample,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     mode: Mode = "compiled",
     cold: bool = False,
@@ -161,7 +161,7 @@ def estimate(
     if not launches:
         raise TimingError("nothing to time: no launch")
     part = described if sample.sms is None else share_of(described, sample.sms)
-    chosen = Chosen.of(designs, parameters)
+    chosen = ConfiguredDesign.of(designs, parameters)
     scale = part.chip.sms / described.chip.sms
     pieces = []
     between = None if cold else SecondLevelState(copies)
@@ -198,7 +198,7 @@ class _LaunchSampler:
 
     launch: GriddedLaunch
     machine: Machine
-    chosen: Chosen
+    chosen: ConfiguredDesign
     registers: int | None
     mode: Mode
     between: SecondLevelState | None

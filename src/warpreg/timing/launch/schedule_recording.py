@@ -17,8 +17,8 @@ from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
-from warpreg.designs.loading.chosen import PLAIN, Chosen
 from warpreg.designs.loading.composition import compose, joined, parts_of
+from warpreg.designs.loading.configured_design import PLAIN, ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.sass.listing import Copy
@@ -50,7 +50,7 @@ def recorded_schedule(
     launch: CountedLaunch,
     machine: Machine | str,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     sms: int | None = None,
     order: RecordOrder = "scheduler",
@@ -66,7 +66,7 @@ def recorded_schedule(
     """
     described = load_machine(machine) if isinstance(machine, str) else machine
     words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
-    chosen = Chosen.of(designs, parameters)
+    chosen = ConfiguredDesign.of(designs, parameters)
     slot = free_slot(chosen)
     before = None if between is None else between.copy()
     run = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode, False, between)
@@ -94,7 +94,7 @@ def recorded_schedules(
     launches: Sequence[CountedLaunch],
     machine: Machine | str,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     sms: int | None = None,
     mode: Mode = "compiled",
@@ -103,7 +103,7 @@ def recorded_schedules(
     **parameters: Any,
 ) -> tuple[TimingResult, list[Schedule]]:
     """Time launches in sequence: the result of `simulate`, and the schedule of each launch."""
-    chosen = Chosen.of(designs, parameters)
+    chosen = ConfiguredDesign.of(designs, parameters)
     between = None if cold else SecondLevelState(copies)
     found = [
         recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode, between=between)
@@ -112,7 +112,7 @@ def recorded_schedules(
     return end_to_end([result for result, _ in found]), [schedule for _, schedule in found]
 
 
-def free_slot(chosen: Chosen) -> Slot | None:
+def free_slot(chosen: ConfiguredDesign) -> Slot | None:
     """A free slot for the recorder beside a design; None if the recorder runs alone, with the plain MRF."""
     if chosen.design.name == PLAIN:
         return None
@@ -123,15 +123,15 @@ def free_slot(chosen: Chosen) -> Slot | None:
     return free[0]
 
 
-def recording(chosen: Chosen, words: int, slot: Slot | None) -> Chosen:
+def recording(chosen: ConfiguredDesign, words: int, slot: Slot | None) -> ConfiguredDesign:
     """The recorder with a capacity of ``words``, together with a design in ``slot``, or alone."""
     recorder = load_design(RECORDER)
     if slot is None:
-        return Chosen(recorder, recorder.configure(words=words))
+        return ConfiguredDesign(recorder, recorder.configure(words=words))
     recorder = replace(recorder, declaration=replace(recorder.declaration, slot=slot))
     parts = parts_of(chosen.design)
     values = dataclasses.asdict(chosen.values)
     if len(parts) == 1:
         values = {joined(parts[0], name): value for name, value in values.items()}
     both = compose([*parts, recorder])
-    return Chosen(both, both.configure(**values, **{joined(recorder, "words"): words}))
+    return ConfiguredDesign(both, both.configure(**values, **{joined(recorder, "words"): words}))

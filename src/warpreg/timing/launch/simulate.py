@@ -16,7 +16,7 @@ from warpreg.counting.fitting import misfit
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
 from warpreg.designs.parts.hints.program_table import program_table
@@ -41,7 +41,7 @@ from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_thre
 from warpreg.timing.memory.between_launches import SecondLevelState
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.timing.tracing.recorder import Records
-from warpreg.trace.edges import expanded_path
+from warpreg.trace.expanded_path import expanded_path
 from warpreg.trace.widths import WidthReader, places
 
 
@@ -49,7 +49,7 @@ def simulate(
     launches: Sequence[RecordedLaunch],
     machine: Machine | str,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     sms: int | None = None,
     window: Window | None = None,
@@ -78,7 +78,7 @@ def simulate(
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to time: no launch")
-    chosen = Chosen.of(designs, parameters)
+    chosen = ConfiguredDesign.of(designs, parameters)
     between = None if cold else SecondLevelState(copies)
     options = registers, sms, window, mode, reach, between, threads
     firsts: Sequence[int] = range(len(launches))
@@ -100,7 +100,7 @@ class TimedLaunch:
 
     launch: RecordedLaunch
     machine: Machine
-    chosen: Chosen
+    chosen: ConfiguredDesign
     engine: Engine
     outside: EntryArguments
     visits: Visits
@@ -124,7 +124,7 @@ class TimedLaunch:
 def timed(
     launch: RecordedLaunch,
     machine: Machine,
-    chosen: Chosen,
+    chosen: ConfiguredDesign,
     registers: int | None = None,
     sms: int | None = None,
     window: Window | None = None,
@@ -210,7 +210,7 @@ def _result(run: TimedLaunch, cold: bool) -> TimingResult:
 
 
 def _prepared(
-    launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None
+    launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int | None
 ) -> tuple[Room, Kernel, Behaviour]:
     """Resources of an SM for a launch, the kernel that the design compiled, and the behaviour of the design."""
     design, values = chosen.design, chosen.values
@@ -266,7 +266,7 @@ def _check_registers(design: Design, kernel: Kernel, program: Program, held: int
             )
 
 
-def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+def room_of(launch: RecordedLaunch, machine: Machine, chosen: ConfiguredDesign, registers: int | None = None) -> Room:
     """Resources of an SM for a launch under a design.  Raises TimingError if not even one thread block fits."""
     found = capacity_of(launch, machine, chosen, registers)
     if found.blocks == 0:

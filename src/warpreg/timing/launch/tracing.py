@@ -13,7 +13,7 @@ from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
 from warpreg.designs.interface.program import Program
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.ir.kernel import Kernel
@@ -58,7 +58,7 @@ class TraceOfRun:
     launches: tuple[TracedLaunch, ...]
     result: TimingResult
     machine: Machine
-    chosen: Chosen
+    chosen: ConfiguredDesign
 
     @property
     def issued(self) -> int:
@@ -72,7 +72,7 @@ def trace(
     begin: int = 0,
     end: int | None = None,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     sms: int | None = None,
     mode: Mode = "compiled",
@@ -88,7 +88,7 @@ def trace(
     described = load_machine(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to trace: no launch")
-    chosen, between = Chosen.of(designs, parameters), None if cold else SecondLevelState(copies)
+    chosen, between = ConfiguredDesign.of(designs, parameters), None if cold else SecondLevelState(copies)
     parts: list[NDArray[Any]] = [np.zeros(0, EVENT)]
     results: list[TimingResult] = []
     traced: list[TracedLaunch] = []

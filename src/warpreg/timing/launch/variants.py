@@ -17,7 +17,7 @@ from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.fetch import banks_of, with_collectors
 from warpreg.gpu import Machine
 from warpreg.timing import hooks as of_hooks
@@ -52,7 +52,7 @@ def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) 
     )
 
 
-def given_of_design(machine: Machine, chosen: Chosen, **asked: Any) -> CoreConfig:
+def given_of_design(machine: Machine, chosen: ConfiguredDesign, **asked: Any) -> CoreConfig:
     """The same of a design before a kernel is known.  Raises DesignError for a design that the machine cannot have."""
     design, values = chosen.design, chosen.values
     collectors = design.collectors(values, machine)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from piecewise_numba.options import Mode
 from warpreg.counting.capacity import RecordedLaunch
 from warpreg.designs import Design
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import causes
@@ -24,7 +24,7 @@ def waits_by_pc(
     launches: Sequence[RecordedLaunch],
     machine: Machine,
     *,
-    designs: Sequence[Design | str] | Chosen = (),
+    designs: Sequence[Design | str] | ConfiguredDesign = (),
     registers: int | None = None,
     mode: Mode = "compiled",
 ) -> tuple[Kernel, NDArray[np.int64]]:
@@ -35,7 +35,7 @@ def waits_by_pc(
     """
     if not launches:
         raise TimingError("nothing to time: no launch")
-    chosen, between = Chosen.of(designs, {}), SecondLevelState()
+    chosen, between = ConfiguredDesign.of(designs, {}), SecondLevelState()
     sums: list[NDArray[np.int64]] = []
     for launch in launches:
         recorder = WaitRecorder()

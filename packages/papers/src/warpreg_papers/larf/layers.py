@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from warpreg import gpu, timing
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import fitting_demand
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.scheduled import Variant
@@ -64,12 +64,12 @@ class Layers:
         """All launches, or the first of a kernel."""
         return launches if self.first is None else [one for one in launches if one.kernel.name == self.first][:1]
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ConfiguredDesign:
         """The design with its parameters."""
-        return Chosen.of((), {}) if self.variant is None else self.variant.chosen()
+        return ConfiguredDesign.of((), {}) if self.variant is None else self.variant.chosen()
 
 
-def _layer(launch: Launch, machine: Machine, chosen: Chosen, percent: int) -> Layer:
+def _layer(launch: Launch, machine: Machine, chosen: ConfiguredDesign, percent: int) -> Layer:
     demand = fitting_demand(launch, machine)
     demand = launch.kernel.register_demand if demand is None else demand
     placed = max(1, demand * percent // 100)

@@ -13,7 +13,7 @@ from warpreg import gpu, timing
 from warpreg.counting.capacity import capacity_of
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Residency, room
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.runs.sampling import Piece, timed
 from warpreg.evaluation.runs.scheduled import Variant
@@ -107,10 +107,10 @@ class InTable:
             occupancy=place.occupancy,
         )
 
-    def chosen(self, entry: Entry) -> Chosen:
+    def chosen(self, entry: Entry) -> ConfiguredDesign:
         """The design with its parameters for a kernel of the table."""
         if self.variant is None:
-            return Chosen.of((), {})
+            return ConfiguredDesign.of((), {})
         is_printed = self.demand == PRINTED and self.variant.design in DIVIDED
         return self.variant.chosen(**({"extended": entry.extended} if is_printed else {}))
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg import codegen, simt, workloads
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import replayed
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean
@@ -150,7 +150,7 @@ def workload_speed(name: str, size: str) -> Speed:
 
 def replay_maccess_s(run: Run) -> float:
     """Million register accesses per second in the replay of the register file cache, with the path read from disk."""
-    choice = Chosen.load("rfc")
+    choice = ConfiguredDesign.load("rfc")
     counted = replayed(run, choice)
     accesses = sum(counts.reads() + counts.writes() for counts in counted)
     return accesses / _median(lambda: replayed(run, choice)) / 1e6

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piecewise_numba.recipe import compiled
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine
@@ -60,7 +60,7 @@ def chase_ns() -> float:
 def memory_share(run: Run, machine: Machine, instructions: int) -> float:
     """Share of the time in the core that the functions of the memory model take, the clock around them subtracted."""
     launch, window = largest(run, instructions)
-    chosen, registers = Chosen.of((), {}), demand_on(launch, machine)
+    chosen, registers = ConfiguredDesign.of((), {}), demand_on(launch, machine)
     shares: list[float] = []
     for _ in range(1 + REPEATS):
         result = timed(launch, machine, chosen, registers, window=window, threads=1, clocked=True)

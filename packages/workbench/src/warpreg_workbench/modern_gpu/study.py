@@ -13,7 +13,7 @@ from typing import Any
 from warpreg import designs, energy, gpu, simt, workloads
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.residency import Launch
-from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.fetch import with_collectors
 from warpreg.energy import EnergyError
 from warpreg.evaluation.runs.counting import Timed
@@ -90,11 +90,11 @@ def refusal(design: str, machine: str) -> str:
 def priced(design: str, machine: str) -> list[str]:
     """The technologies that have a price for all levels, tables and logic of a design."""
     described = gpu.load(machine)
-    choice = Chosen.load(design, machine=described)
+    choice = ConfiguredDesign.load(design, machine=described)
     return [name for name in TECHNOLOGIES if _prices(name, choice, described)]
 
 
-def _prices(technology: str, choice: Chosen, machine: gpu.Machine) -> bool:
+def _prices(technology: str, choice: ConfiguredDesign, machine: gpu.Machine) -> bool:
     try:
         check_prices([choice], machine, energy.load(technology))
     except (EnergyError, UnknownNameError):

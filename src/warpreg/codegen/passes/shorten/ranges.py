@@ -65,13 +65,13 @@ class Ranges:
     def alive_for(self, name: str, readers: Iterable[int]) -> frozenset[int]:
         """The blocks at whose start it would be live if only these blocks read it."""
         home = self.home[name]
-        work, found = [b for b in readers if b != home], set[int]()
+        work, blocks = [b for b in readers if b != home], set[int]()
         while work:
             block = work.pop()
-            if block not in found and block != home:
-                found.add(block)
+            if block not in blocks and block != home:
+                blocks.add(block)
                 work.extend(self.flow.predecessors[block])
-        return frozenset(found)
+        return frozenset(blocks)
 
     def is_repeated(self, block: int, other: int) -> bool:
         """Whether a thread can run ``block`` again without ``other``: it is in a loop that ``other`` is not in."""

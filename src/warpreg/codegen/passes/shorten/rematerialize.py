@@ -111,13 +111,13 @@ class _Search:
             return None
         home, reads = ranges.home[name], ranges.reads[name].keys()
         chains = {b: self.chain(name, b) for b in reads if b != home and not ranges.is_repeated(b, home)}
-        found = {b: chain for b, chain in chains.items() if chain}
-        freed = over - ranges.alive_for(name, reads - found.keys()) - found.keys()
+        recomputed = {b: chain for b, chain in chains.items() if chain}
+        freed = over - ranges.alive_for(name, reads - recomputed.keys()) - recomputed.keys()
         if not freed:
             return None
-        added = sum(map(len, found.values())) - (reads <= found.keys())
-        operands = {r.name for chain in found.values() for n in chain for r in ranges.makers[n].used}
-        return _Candidate(name, frozenset(found), freed, frozenset(operands), added / _words(maker))
+        added = sum(map(len, recomputed.values())) - (reads <= recomputed.keys())
+        operands = {r.name for chain in recomputed.values() for n in chain for r in ranges.makers[n].used}
+        return _Candidate(name, frozenset(recomputed), freed, frozenset(operands), added / _words(maker))
 
     def _is_cheap(self, maker: Instruction) -> bool:
         """Whether it is an integer instruction with one result that is the same later."""

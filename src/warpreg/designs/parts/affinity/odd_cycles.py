@@ -27,13 +27,13 @@ def odd_cycles(graph: Graph, most_cycles: int = MAX_CYCLES, most_steps: int = MA
     if shortest is None:
         return []
     search = _Search(neighbours(graph), most_steps)
-    found: list[Cycle] = []
+    cycles: list[Cycle] = []
     for length in range(len(shortest), len(search.beside) + 1, 2):
         for cycle in search.of_length(length):
-            found.append(cycle)
-            if len(found) == most_cycles:
-                return found
-    return found or [shortest]
+            cycles.append(cycle)
+            if len(cycles) == most_cycles:
+                return cycles
+    return cycles or [shortest]
 
 
 @dataclass
@@ -62,15 +62,15 @@ class _Search:
 
 def _distances(beside: Beside, first: int) -> dict[int, int]:
     """The edges between ``first`` and each higher register that paths through higher registers reach."""
-    found = {first: 0}
+    distances = {first: 0}
     work = deque([first])
     while work:
         at = work.popleft()
         for one in beside[at]:
-            if one > first and one not in found:
-                found[one] = found[at] + 1
+            if one > first and one not in distances:
+                distances[one] = distances[at] + 1
                 work.append(one)
-    return found
+    return distances
 
 
 def shortest_odd_cycle(graph: Graph) -> Cycle | None:

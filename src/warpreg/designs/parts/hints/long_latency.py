@@ -47,8 +47,8 @@ def waits_for_all(kernel: Kernel, long_latency: NDArray[np.uint8]) -> NDArray[np
     A warp is suspended where the strands of MICRO 2011 wait (section 4.1): at the first access to an outstanding
     result, and at merges of paths of which only some have one.
     """
-    found = LongLatencyRules().boundaries(kernel, long_latency.astype(bool).tolist(), {})
-    return WAITS_FOR_ALL * _starts(kernel, found, Start.WAITS)
+    boundaries = LongLatencyRules().boundaries(kernel, long_latency.astype(bool).tolist(), {})
+    return WAITS_FOR_ALL * _starts(kernel, boundaries, Start.WAITS)
 
 
 def after_stops(kernel: Kernel) -> NDArray[np.uint8]:
@@ -56,12 +56,12 @@ def after_stops(kernel: Kernel) -> NDArray[np.uint8]:
     return _starts(kernel, LongLatencyRules().boundaries(kernel, [False] * kernel.first_pcs()[-1], {}), Start.RESUMES)
 
 
-def _starts(kernel: Kernel, found: Boundaries, start: Start) -> NDArray[np.uint8]:
+def _starts(kernel: Kernel, boundaries: Boundaries, start: Start) -> NDArray[np.uint8]:
     """The instructions before which strands start in a given way."""
     first = kernel.first_pcs()
-    places = {first[block]: one for block, one in found.blocks.items() if kernel.blocks[block].instructions}
+    places = {first[block]: one for block, one in boundaries.blocks.items() if kernel.blocks[block].instructions}
     flags = np.zeros(first[-1], np.uint8)
-    flags[[pc for pc, one in {**places, **found.inside}.items() if one.start is start]] = 1
+    flags[[pc for pc, one in {**places, **boundaries.inside}.items() if one.start is start]] = 1
     return flags
 
 

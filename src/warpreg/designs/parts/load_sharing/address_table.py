@@ -149,27 +149,27 @@ def remove_overlapping(state: Any, sm: int, lanes: int, size: int) -> int:
     """
     if not _may_overlap(state, sm, lanes, size):
         return 0
-    found = 0
+    removed = 0
     register: int = state.own[sm, OLDEST]
     while register != NONE:
         younger: int = state.physical[sm, register, YOUNGER]
         for lane in range(THREADS):
             if lanes >> lane & 1 and _overlaps(state, sm, register, state.addresses[sm, lane], size):
                 remove(state, sm, register)
-                found += 1
+                removed += 1
                 break
         register = younger
-    return found
+    return removed
 
 
 def _may_overlap(state: Any, sm: int, lanes: int, size: int) -> bool:
     """Whether an entry may have a word in a line that a store writes."""
-    found = False
+    overlaps = False
     for lane in range(THREADS):
         if lanes >> lane & 1:
             first = state.addresses[sm, lane]
-            found |= has_line(state, sm, first) or has_line(state, sm, first + size - 1)
-    return found
+            overlaps |= has_line(state, sm, first) or has_line(state, sm, first + size - 1)
+    return overlaps
 
 
 def has_line(state: Any, sm: int, address: int) -> bool:

@@ -23,10 +23,10 @@ from warpreg.designs.interface import (
 from warpreg.designs.parts.load_sharing.address_table import THREADS, remove_all
 from warpreg.designs.parts.load_sharing.events import FORGOTTEN, RELEASED
 from warpreg.designs.parts.load_sharing.hints import FENCE, NO_ORDER, SYNCHRONISES
-from warpreg.designs.parts.load_sharing.loads import look_up_load
 from warpreg.designs.parts.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
 from warpreg.designs.parts.load_sharing.results import overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.parts.load_sharing.shadow import observe, publish
+from warpreg.designs.parts.load_sharing.shared_loads import look_up_load
 from warpreg.designs.parts.load_sharing.state import AFTER_FENCE, UNDER_WAY
 
 

@@ -33,10 +33,10 @@ def checked_residency(physical: int, banks: int, program: Program, machine: Mach
         raise DesignError(
             f"larf: all warps of an SM share registers, and each bank of {machine.name} belongs to one scheduler"
         )
-    for name, found, expected, what in (
+    for name, value, expected, what in (
         ("physical", physical, machine.warp_registers, "warp-registers of an SM"),
         ("banks", banks, machine.register_file.banks, "banks"),
     ):
-        if found != expected:
-            raise DesignError(f"larf: {name} expects {expected}, the {what} of {machine.name}, found {found}")
+        if value != expected:
+            raise DesignError(f"larf: {name} expects {expected}, the {what} of {machine.name}, found {value}")
     return unshared(machine, program.register_count)

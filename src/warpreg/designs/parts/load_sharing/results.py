@@ -35,10 +35,10 @@ from warpreg.designs.parts.load_sharing.events import (
     UNPLACED,
 )
 from warpreg.designs.parts.load_sharing.hints import EVERYTHING
-from warpreg.designs.parts.load_sharing.loads import RENAMING_TABLE, arrive, carry, end_load, table_index
 from warpreg.designs.parts.load_sharing.merging import FULL
 from warpreg.designs.parts.load_sharing.registers import bank_of, is_alone, release, replace
 from warpreg.designs.parts.load_sharing.shadow import store_words
+from warpreg.designs.parts.load_sharing.shared_loads import RENAMING_TABLE, arrive, carry, end_load, table_index
 from warpreg.designs.parts.load_sharing.state import ORDINARY, OWNED, SHARED
 
 WORD = 32
@@ -57,14 +57,14 @@ def plan_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
 @noinline
 def release_dead(state: Any, sm: int, warp: int, released: Any) -> int:
     """Registers died on the way to a block, as bits of words; returns how many gave their values up now."""
-    found = 0
+    count = 0
     for word in range(released.size):
         bits = released[word]
         while bits:
             register = word * WORD + lowest_bit(bits)
             bits &= bits - 1
-            found += release(state, sm, warp, register)
-    return found
+            count += release(state, sm, warp, register)
+    return count
 
 
 def write_result(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:

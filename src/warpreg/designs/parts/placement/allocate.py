@@ -40,7 +40,7 @@ def _bits(candidate: Candidate) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Allocation:
     """A candidate with the first of its entries in a level, and the pJ saved per execution."""
 
     candidate: Candidate
@@ -50,7 +50,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Rejection:
     """A candidate that was placed in no level, and the reason."""
 
     candidate: Candidate
@@ -61,8 +61,8 @@ class Refused:
 class Outcome:
     """The placed and the refused candidates."""
 
-    placed: list[Placed] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    placed: list[Allocation] = field(default_factory=list)
+    refused: list[Rejection] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Allocator:
             if priority > self.threshold:
                 queue.append((-self._rank(candidate, priority), number, candidate))
             else:
-                outcome.refused.append(Refused(candidate, f"saves {self.savings(candidate):.1f} pJ"))
+                outcome.refused.append(Rejection(candidate, f"saves {self.savings(candidate):.1f} pJ"))
         heapq.heapify(queue)
         while queue:
             yield heapq.heappop(queue)[-1]
@@ -123,7 +123,9 @@ class Allocator:
             if entry is not None:
                 self._place(shorter, entry, entries, outcome)
                 return
-        outcome.refused.append(Refused(candidate, f"no entry is free, it would save {self.savings(candidate):.1f} pJ"))
+        outcome.refused.append(
+            Rejection(candidate, f"no entry is free, it would save {self.savings(candidate):.1f} pJ")
+        )
 
     def _ranges(self, candidate: Candidate) -> Iterator[Candidate]:
         """Successively shorter ranges, while they save energy."""
@@ -134,4 +136,4 @@ class Allocator:
 
     def _place(self, candidate: Candidate, entry: int, entries: Entries, outcome: Outcome) -> None:
         entries.take(candidate, entry)
-        outcome.placed.append(Placed(candidate, self.level, entry, self.savings(candidate)))
+        outcome.placed.append(Allocation(candidate, self.level, entry, self.savings(candidate)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warpreg.designs.interface.plan import PRIVATE
-from warpreg.designs.parts.placement.allocate import Entries, Placed
+from warpreg.designs.parts.placement.allocate import Allocation, Entries
 from warpreg.designs.parts.placement.candidates import Candidate
 from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.instances import Read
@@ -17,7 +17,7 @@ from warpreg.designs.parts.placement.lrf import BANKS, Lrf
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class LrfCopy:
     """Writes of a value in the ORF that also go to an LRF bank, and the reads served there; ``savings`` in pJ."""
 
     candidate: Candidate
@@ -26,15 +26,15 @@ class Copied:
 
 
 def copies(
-    in_orf: Sequence[Placed], in_lrf: Sequence[Placed], lrf: LevelCost, orf: LevelCost, kind: Lrf
-) -> list[Copied]:
+    in_orf: Sequence[Allocation], in_lrf: Sequence[Allocation], lrf: LevelCost, orf: LevelCost, kind: Lrf
+) -> list[LrfCopy]:
     """Copies that save energy, by savings per occupied slot, in the free entries of the LRF."""
     free = [Entries(1) for _ in range(BANKS[kind])]
     for placed in in_lrf:
         free[placed.entry].take(placed.candidate, 0)
     offers = [copy for placed in in_orf for copy in _offers(placed.candidate, lrf, orf, kind)]
     offers.sort(key=lambda copy: -copy.savings / copy.candidate.slots)
-    chosen: list[Copied] = []
+    chosen: list[LrfCopy] = []
     done: set[int] = set()
     for copy in offers:
         value = copy.candidate.writes[0].key
@@ -45,7 +45,7 @@ def copies(
     return chosen
 
 
-def _offers(candidate: Candidate, lrf: LevelCost, orf: LevelCost, kind: Lrf) -> list[Copied]:
+def _offers(candidate: Candidate, lrf: LevelCost, orf: LevelCost, kind: Lrf) -> list[LrfCopy]:
     """For each bank, the best number of first reads to serve from it."""
     if candidate.fill or candidate.width > 1 or any(write.datapath != PRIVATE for write in candidate.writes):
         return []
@@ -57,7 +57,7 @@ def _offers(candidate: Candidate, lrf: LevelCost, orf: LevelCost, kind: Lrf) -> 
     return offers
 
 
-def _copy(candidate: Candidate, reads: Sequence[Read], bank: int, lrf: LevelCost, orf: LevelCost) -> Copied:
+def _copy(candidate: Candidate, reads: Sequence[Read], bank: int, lrf: LevelCost, orf: LevelCost) -> LrfCopy:
     saved = sum(orf.read[read.datapath] - lrf.read[read.datapath] for read in reads)
     spent = sum(lrf.write[write.datapath] for write in candidate.writes)
-    return Copied(replace(candidate, reads=tuple(reads)), bank, saved - spent)
+    return LrfCopy(replace(candidate, reads=tuple(reads)), bank, saved - spent)

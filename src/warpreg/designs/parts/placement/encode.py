@@ -8,9 +8,9 @@ import numpy as np
 
 from warpreg.analysis.strands import Start, strand_ends
 from warpreg.designs.interface.program import WAITS_FOR_NEEDED, Program
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.candidates import Candidate
-from warpreg.designs.parts.placement.copies import Copied
+from warpreg.designs.parts.placement.copies import LrfCopy
 from warpreg.designs.parts.placement.hierarchy import LRF, Placement
 from warpreg.designs.parts.placement.instances import Read, Write
 from warpreg.ir.kernel import Kernel
@@ -44,7 +44,7 @@ def encode(program: Program, kernel: Kernel, placement: Placement, waits: int = 
     return hinted
 
 
-def _encode_placed(program: Program, placed: Placed) -> None:
+def _encode_placed(program: Program, placed: Allocation) -> None:
     candidate = placed.candidate
     for read in candidate.reads:
         for row, entry in _entries(candidate, placed.entry, read):
@@ -58,7 +58,7 @@ def _encode_placed(program: Program, placed: Placed) -> None:
             program.fill_level[row], program.fill_entry[row] = placed.level, entry
 
 
-def _encode_copied(program: Program, copied: Copied) -> None:
+def _encode_copied(program: Program, copied: LrfCopy) -> None:
     for read in copied.candidate.reads:
         program.source_level[read.rows[0]], program.source_entry[read.rows[0]] = LRF, copied.bank
     for write in copied.candidate.writes:
@@ -89,6 +89,6 @@ def _name(candidate: Candidate) -> str:
     return "+".join(f"R{word}" for word in candidate.words)
 
 
-def _place(placed: Placed, levels: Sequence[str]) -> str:
+def _place(placed: Allocation, levels: Sequence[str]) -> str:
     last = placed.entry + placed.candidate.width - 1
     return f"{levels[placed.level]} {placed.entry}" + (f" to {last}" if last > placed.entry else "")

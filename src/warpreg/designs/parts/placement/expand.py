@@ -28,20 +28,20 @@ TEMPORARY = -1
 
 
 @dataclass(frozen=True)
-class Expanded:
+class ExpandedKernel:
     """A kernel with the same blocks, and the taint events to track while it runs."""
 
     kernel: Kernel
     taints: Taints
 
 
-def expanded(kernel: Kernel, program: Program, levels: Sequence[str]) -> Expanded:
+def expanded(kernel: Kernel, program: Program, levels: Sequence[str]) -> ExpandedKernel:
     """The kernel with its placement in effect; ``levels`` are the names of the levels."""
     expansion = _Expansion(kernel, program, levels)
     bodies = {block.index: expansion.block(block.index) for block in kernel.blocks}
     changed = with_blocks(kernel, bodies)
     changed = replace(changed, predicate_count=kernel.predicate_count + 1)
-    return Expanded(changed, expansion.taints())
+    return ExpandedKernel(changed, expansion.taints())
 
 
 @dataclass

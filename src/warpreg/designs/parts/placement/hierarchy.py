@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.strands import Strand, StrandRules, Strands, strands
 from warpreg.designs.interface.program import Program
-from warpreg.designs.parts.placement.allocate import Allocator, Entries, Outcome, Partial, Placed, Refused
+from warpreg.designs.parts.placement.allocate import Allocation, Allocator, Entries, Outcome, Partial, Rejection
 from warpreg.designs.parts.placement.candidates import MRF, Candidate, operands, results
-from warpreg.designs.parts.placement.copies import Copied, copies
+from warpreg.designs.parts.placement.copies import LrfCopy, copies
 from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.instances import KernelView, accesses_of
 from warpreg.designs.parts.placement.lrf import Lrf, allocate_lrf
@@ -41,16 +41,16 @@ class Placement:
     """The decisions; ``copied`` are values in the LRF and the ORF at once."""
 
     strands: Strands
-    placed: tuple[Placed, ...]
-    refused: tuple[Refused, ...]
-    copied: tuple[Copied, ...] = ()
+    placed: tuple[Allocation, ...]
+    refused: tuple[Rejection, ...]
+    copied: tuple[LrfCopy, ...] = ()
 
 
 def place(kernel: Kernel, program: Program, options: Options) -> Placement:
     """Place the values of a kernel; linear in its strands."""
     whole = strands_of(kernel, program, options)
     view = KernelView(kernel, program)
-    outcome, copied = Outcome(), list[Copied]()
+    outcome, copied = Outcome(), list[LrfCopy]()
     for strand in whole.strands:
         one, above = allocate(candidates(view, strand, options), options)
         outcome.placed += one.placed
@@ -73,7 +73,7 @@ def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candi
     return kept
 
 
-def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
+def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[LrfCopy]]:
     """Allocate the LRF, then the ORF for the remaining candidates, shortened where necessary."""
     lower = Allocator(
         ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial, options.slots_weigh
@@ -82,7 +82,7 @@ def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list
     in_lrf = allocate_lrf(all_, options.lrf, upper)
     done = {id(placed.candidate) for placed in in_lrf.placed}
     in_orf = lower.allocate([c for c in all_ if id(c) not in done], Entries(options.entries))
-    above: list[Copied] = []
+    above: list[LrfCopy] = []
     if options.both:
         above = copies(in_orf.placed, in_lrf.placed, options.costs[LRF], options.costs[ORF], options.lrf)
     return Outcome(in_lrf.placed + in_orf.placed, in_orf.refused), above

@@ -122,12 +122,12 @@ class KernelView:
     @cached_property
     def merging(self) -> dict[int, frozenset[int]]:
         """Per guarded pc, the cells that it writes and that keep their old value in some lanes."""
-        found = {}
+        cells = {}
         for block in self.kernel.blocks:
             guarded = [pc for pc in self.live.accesses.block_pcs(block.index) if self.program.guarded[pc]]
             merged = self.live.merged(block.index) if guarded else []
-            found.update({pc: merged[pc - self.live.accesses.first_pcs[block.index]] for pc in guarded})
-        return found
+            cells.update({pc: merged[pc - self.live.accesses.first_pcs[block.index]] for pc in guarded})
+        return cells
 
     def live_before(self, block: int, pc: int) -> int:
         """The cells live before an instruction of a block, as a bit set."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from warpreg.designs.interface.plan import PRIVATE
-from warpreg.designs.parts.placement.allocate import Allocator, Entries, Outcome, Placed
+from warpreg.designs.parts.placement.allocate import Allocation, Allocator, Entries, Outcome
 from warpreg.designs.parts.placement.candidates import Candidate
 
 Lrf = str
@@ -43,5 +43,5 @@ def allocate_lrf(candidates: Sequence[Candidate], lrf: Lrf, allocator: Allocator
     return whole
 
 
-def _in_bank(placed: Placed, bank: int) -> Placed:
+def _in_bank(placed: Allocation, bank: int) -> Allocation:
     return replace(placed, entry=bank)

@@ -25,7 +25,7 @@ from warpreg.analysis.strands import Strand, StrandRules, strands
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.parts.placement.allocate import Allocator, Entries, Outcome, Placed, Refused
+from warpreg.designs.parts.placement.allocate import Allocation, Allocator, Entries, Outcome, Rejection
 from warpreg.designs.parts.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.hierarchy import Placement
@@ -111,12 +111,12 @@ def _is_allowed(candidate: Candidate, options: ScratchpadOptions) -> bool:
 
 
 def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Iterator[Candidate]:
-    found = accesses_of(view, strand)
-    for candidate in results(found):
+    accesses = accesses_of(view, strand)
+    for candidate in results(accesses):
         if options.several_writes or len(candidate.writes) == 1:
             yield candidate
     if options.operands and options.live_out:
-        yield from operands(found, view.blocks, dominators(view.kernel))
+        yield from operands(accesses, view.blocks, dominators(view.kernel))
 
 
 @dataclass
@@ -148,7 +148,7 @@ class _Selection:
         """Add a candidate, as the first of a new family."""
         family = _Family(candidate, len(candidate.reads))
         if not self._push(candidate, family):
-            self.outcome.refused.append(Refused(candidate, f"saves {self._savings(candidate):.1f} pJ"))
+            self.outcome.refused.append(Rejection(candidate, f"saves {self._savings(candidate):.1f} pJ"))
 
     def run(self) -> None:
         """Take candidates by score until none is left."""
@@ -177,7 +177,7 @@ class _Selection:
     def _place(self, candidate: Candidate, entry: int, family: _Family) -> None:
         self.entries.take(candidate, entry)
         savings = self._savings(candidate)
-        self.outcome.placed.append(Placed(candidate, self.options.level, entry, savings))
+        self.outcome.placed.append(Allocation(candidate, self.options.level, entry, savings))
         family.is_placed = True
         if not self.options.tail_only and self.options.operands and self.options.live_out:
             for rest in self._left_out(candidate, family.original):
@@ -187,7 +187,7 @@ class _Selection:
         family.pending -= 1
         if family.pending == 0 and not self._next(candidate, family):
             reason = f"no entry is free, it would save {self._savings(family.original):.1f} pJ"
-            self.outcome.refused.append(Refused(family.original, reason))
+            self.outcome.refused.append(Rejection(family.original, reason))
 
     def _next(self, candidate: Candidate, family: _Family) -> bool:
         """Push the replacements of a candidate that does not fit; False if there are none."""

@@ -76,10 +76,10 @@ class Family:
 
 
 def families(
-    found: Accesses, upper: UpperLevels, choices: Choices, blocks: Sequence[int], tree: DominatorTree
+    accesses: Accesses, upper: UpperLevels, choices: Choices, blocks: Sequence[int], tree: DominatorTree
 ) -> Iterator[Family]:
     """All families of a strand with a stay that saves energy; ``blocks`` by pc, ``tree`` the kernel's dominators."""
-    groups = [one for one in results(found) if upper.several_writes or len(one.writes) == 1]
+    groups = [one for one in results(accesses) if upper.several_writes or len(one.writes) == 1]
     for group in groups:
         stays = _parts(group) if choices.begins else _shortened(group)
         shared = group if upper.lrf_cost is not None and choices.lrf and group.width == 1 else None
@@ -88,9 +88,9 @@ def families(
     if not upper.operands or not upper.live_out:
         return
     if choices.begins:
-        yield from _in_entries(_windows(found, choices.returns, blocks, tree), upper)
+        yield from _in_entries(_windows(accesses, choices.returns, blocks, tree), upper)
     else:
-        kept = operands(found, blocks, tree)
+        kept = operands(accesses, blocks, tree)
         yield from _in_entries((stay for operand in kept for stay in _shortened(operand)), upper)
 
 
@@ -134,22 +134,22 @@ def served(group: Candidate, reads: Sequence[Read]) -> Iterator[Candidate]:
     return results(Accesses(tuple(writes), tuple(reads), group.loops))
 
 
-def _windows(found: Accesses, returns: bool, blocks: Sequence[int], tree: DominatorTree) -> Iterator[Candidate]:
+def _windows(accesses: Accesses, returns: bool, blocks: Sequence[int], tree: DominatorTree) -> Iterator[Candidate]:
     """Fetches of a register by any read, for all later reads of the same value.
 
     In a strand without loops, no write comes between two reads of which one dominates the other and which the same
     writes reach.
     """
     values: dict[tuple[tuple[int, ...], frozenset[int]], list[Read]] = {}
-    for read in found.reads:
-        if read.is_outside or (returns and not found.loops):
+    for read in accesses.reads:
+        if read.is_outside or (returns and not accesses.loops):
             values.setdefault((read.words, read.reaching), []).append(read)
     for reads in values.values():
         fills = {read.at: read for read in reversed(reads) if not read.guarded}
         for fill in fills.values():
             follow = [read for read in reads if read.at > fill.at and precedes(fill, read, blocks, tree)]
             if follow:
-                yield from _shortened(Candidate(tuple(follow), fill=fill, loops=found.loops))
+                yield from _shortened(Candidate(tuple(follow), fill=fill, loops=accesses.loops))
 
 
 def _in_entries(stays: Iterable[Candidate], upper: UpperLevels, shared: Candidate | None = None) -> Iterator[Family]:

@@ -43,12 +43,12 @@ def fitting_sizes(adjacent: bool) -> NDArray[np.int64]:
 
 def fitting_ends() -> NDArray[np.int64]:
     """For each value of ``free`` the numbers of slices that are free on each side, as bits."""
-    found = np.zeros(2 * HELD, np.int64)
+    ends = np.zeros(2 * HELD, np.int64)
     for free in range(HELD):
         for size in range(1, WHOLE):
-            found[free] |= (free & right_slices(size) == right_slices(size)) << RIGHTMOST + size - 1
-            found[free] |= (free & left_slices(size) == left_slices(size)) << LEFTMOST + size - 1
-    return found
+            ends[free] |= (free & right_slices(size) == right_slices(size)) << RIGHTMOST + size - 1
+            ends[free] |= (free & left_slices(size) == left_slices(size)) << LEFTMOST + size - 1
+    return ends
 
 
 def all_free(positions: int) -> dict[str, NDArray[Any]]:

@@ -97,23 +97,23 @@ def dying_at_entry(analysis: Analysis) -> NDArray[np.bool_]:
     before, after = analysis.live_before, analysis.live_after
     begin = _flow(analysis, [before[first[b]] if first[b] < first[b + 1] else None for b in blocks])
     end = [after[first[b + 1] - 1] if first[b] < first[b + 1] else begin[b] for b in blocks]
-    found = np.zeros((len(first) - 1, before.shape[1]), np.bool_)
+    dying = np.zeros((len(first) - 1, before.shape[1]), np.bool_)
     for block in blocks:
         for earlier in _before(analysis, block, frozenset()):
-            found[block] |= end[earlier] | analysis.waiting[earlier]
-        found[block] &= ~(begin[block] | analysis.waiting[block])
-    return found
+            dying[block] |= end[earlier] | analysis.waiting[earlier]
+        dying[block] &= ~(begin[block] | analysis.waiting[block])
+    return dying
 
 
 def dead_results(program: Program, analysis: Analysis) -> NDArray[np.uint8]:
     """By result operand: whether no lane reads it."""
-    found = np.zeros(program.result.size, np.uint8)
+    dead = np.zeros(program.result.size, np.uint8)
     for pc in range(program.unit.size):
         rows = slice(program.result_start[pc], program.result_start[pc + 1])
         registers = program.result[rows]
         needed = analysis.live_after[pc, registers] | analysis.waiting[analysis.block_of[pc], registers]
-        found[rows] = ~needed
-    return found
+        dead[rows] = ~needed
+    return dead
 
 
 def _flow(analysis: Analysis, begin: list[NDArray[np.bool_] | None]) -> list[NDArray[np.bool_]]:
@@ -132,12 +132,12 @@ def _flow(analysis: Analysis, begin: list[NDArray[np.bool_] | None]) -> list[NDA
 
 def _before(analysis: Analysis, block: int, seen: frozenset[int]) -> set[int]:
     """The blocks that a block follows, and those before empty ones among them, which release nothing."""
-    found = set()
+    blocks = set()
     for earlier in analysis.predecessors[block]:
-        found.add(earlier)
+        blocks.add(earlier)
         if not analysis.kernel.blocks[earlier].instructions and earlier not in seen:
-            found |= _before(analysis, earlier, seen | {block})
-    return found
+            blocks |= _before(analysis, earlier, seen | {block})
+    return blocks
 
 
 def _words(flags: NDArray[np.bool_]) -> NDArray[np.int64]:

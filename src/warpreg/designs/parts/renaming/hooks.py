@@ -46,7 +46,7 @@ from warpreg.designs.parts.renaming.events import (
     SUPERSEDED,
     UNPLACED,
 )
-from warpreg.designs.parts.renaming.pairs import count_pair
+from warpreg.designs.parts.renaming.packed_pairs import count_pair
 from warpreg.designs.parts.renaming.policies import beside_buddy, default_fit, hold_for_buddy, to_its_side
 from warpreg.designs.parts.renaming.slices import WHOLE, int64, size_of
 from warpreg.designs.parts.renaming.state import BESIDE_BUDDY, TO_ITS_SIDE

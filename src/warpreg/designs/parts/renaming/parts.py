@@ -82,12 +82,12 @@ def checked_residency(design: str, parameters: RenamedFile, program: Program, ma
 
     Raises DesignError, with the value to set, where the parameters are not those of the machine.
     """
-    for name, found, expected, what in (
+    for name, value, expected, what in (
         ("physical", parameters.physical, machine.warp_registers, "warp-registers of an SM"),
         ("banks", parameters.banks, machine.register_file.banks, "banks"),
     ):
-        if found != expected:
-            raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {found}")
+        if value != expected:
+            raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {value}")
     return unshared(machine, program.register_count)
 
 

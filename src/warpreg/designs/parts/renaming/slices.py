@@ -44,12 +44,12 @@ def left_slices(size: int) -> int:
 
 def lowest_slices(free: int, size: int, adjacent: bool) -> int:
     """The lowest ``size`` of the free slices, next to each other if ``adjacent``; 0 if there are not as many."""
-    found = [
+    masks = [
         mask
         for mask in range(1, FULL + 1)
         if size_of(mask) == size and not mask & ~free and (longest_run(mask) == size or not adjacent)
     ]
-    return min(found, key=_slice_numbers, default=0)
+    return min(masks, key=_slice_numbers, default=0)
 
 
 def shrunk(mask: int, size: int, left: bool) -> int:

@@ -4,7 +4,7 @@ A state that uses it has these fields besides those of `free_map`.  Kernel-wide:
 bytes], the slices of a value that shrinks (`shrunk`).  Per warp: ``table`` [register], the entry (``position * 16 +
 mask``, UNMAPPED without a value); ``pending`` [register], sources that have issued and that the collector has not read
 yet; ``dying`` [register], whether the value is dead once these are read; ``superseded`` [register], the first of its
-places that only pending sources still need; ``marks`` [register], see `pairs`.  Per SM: ``next_place`` and
+places that only pending sources still need; ``marks`` [register], see `packed_pairs`.  Per SM: ``next_place`` and
 ``place_mask`` [position * 4 + lowest slice], chains of superseded places; ``places`` [1], how many there are;
 ``resident`` [0], the registers of its warps.
 

@@ -26,7 +26,7 @@ Holds = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Misplaced:
+class MisplacedRead:
     """A read of ``register``, which need not hold the value; if ``certain``, it does not whenever its block runs."""
 
     pc: int
@@ -71,7 +71,7 @@ def _event(instruction: Instruction, pc: int, base: int, waits: bool) -> Section
     )
 
 
-def findings(before: Kernel, division: Division) -> list[Misplaced]:
+def findings(before: Kernel, division: Division) -> list[MisplacedRead]:
     """The reads that may not find their value, in order of pc."""
     walk = _Walk(before, division)
     entering: dict[int, Holds] = {0: {r: r if r < division.base else LOST for r in range(before.register_count)}}
@@ -88,7 +88,7 @@ def findings(before: Kernel, division: Division) -> list[Misplaced]:
                 entering[successor] = joined
                 work.append(successor)
     return [
-        Misplaced(pc, register, (pc, register) in certain)
+        MisplacedRead(pc, register, (pc, register) in certain)
         for block in sorted(entering)
         for certain in [set(walk.through(block, {}, is_known=False))]
         for pc, register in walk.through(block, dict(entering[block]))

@@ -96,8 +96,8 @@ def _given(parameters: Options, registers: int, machine: Machine, launch: Launch
             f"{parameters.extended}"
         )
     divided(kernel, total - parameters.extended, total, parameters.gap)
-    found = sized(machine, launch, registers, parameters.extended)
-    if found is None:
+    size = sized(machine, launch, registers, parameters.extended)
+    if size is None:
         base = total - parameters.extended
         alone = room(machine, Residency(base), launch, registers)
         left = machine.warp_registers - base * -(-launch.block_threads // machine.sm.threads_per_warp)
@@ -110,7 +110,7 @@ def _given(parameters: Options, registers: int, machine: Machine, launch: Launch
             f"kernel {kernel.name}: no thread block of base sets of {base} registers fits an SM of {machine.name} "
             f"({alone.limiter})"
         )
-    return found
+    return size
 
 
 def code_of(parameters: Options, kernel: Kernel, place: Room | None, extended: int) -> Kernel:

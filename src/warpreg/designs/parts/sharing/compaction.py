@@ -17,7 +17,7 @@ from warpreg.codegen.passes.base import with_blocks
 from warpreg.designs.parts.sharing.groups import NO_REGISTER, groups_of
 from warpreg.designs.parts.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.parts.sharing.seats import Seats, points_of
-from warpreg.designs.parts.sharing.staging import INSERTED, Staged
+from warpreg.designs.parts.sharing.staging import INSERTED, StagedKernel
 from warpreg.designs.parts.sharing.states import END, START, Marks, Need
 from warpreg.designs.parts.window.live_values import live_values
 from warpreg.ir.instruction import Instruction
@@ -26,7 +26,7 @@ from warpreg.ir.operands import Operand, Register
 
 
 @dataclass(frozen=True)
-class Compacted:
+class Compaction:
     """``register`` [value] of a staged kernel after compaction; ``failed``: values that found no register."""
 
     register: tuple[int, ...]
@@ -34,7 +34,7 @@ class Compacted:
 
 
 @dataclass(frozen=True)
-class Confined:
+class Confinement:
     """Where values of a staged kernel must be in the base set: bit sets by pc and by boundary, and ``all`` of them."""
 
     at: tuple[int, ...]
@@ -42,9 +42,9 @@ class Confined:
     all: int
 
 
-def confined(stage: Staged) -> Confined:
+def confined(stage: StagedKernel) -> Confinement:
     """The values that some lane needs where the warp holds no section."""
-    kernel, live, found = stage.kernel, live_values(stage.kernel), values(stage.kernel)
+    kernel, live, webs = stage.kernel, live_values(stage.kernel), values(stage.kernel)
     at = [0] * kernel.instruction_count
     boundary: dict[tuple[int, int], int] = {}
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
@@ -61,17 +61,17 @@ def confined(stage: Staged) -> Confined:
                 held = False
                 at[pc] = live.after[pc] | waiting
             elif not held:
-                named = sum(1 << value for value in {*found.written[pc], *found.read[pc]})
+                named = sum(1 << value for value in {*webs.written[pc], *webs.read[pc]})
                 at[pc] = live.before[pc] | live.after[pc] | waiting | named
         if pcs and not stage.states.boundary[block.index, END]:
             boundary[block.index, END] = live.after[pcs[-1]] | waiting
     total = 0
     for bits in (*at, *boundary.values()):
         total |= bits
-    return Confined(tuple(at), boundary, total)
+    return Confinement(tuple(at), boundary, total)
 
 
-def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Compacted:
+def compacted(stage: StagedKernel, base: int, registers: int, wanted: Confinement) -> Compaction:
     """New registers of the values, of ``registers`` in all: first of those that must be in the base set."""
     groups = groups_of(stage.kernel)
     seats = Seats(groups, points_of(stage.kernel), base, registers, wanted.all)
@@ -80,10 +80,10 @@ def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Com
     failed = set(seats.seat(confined_groups))
     for number in seats.seat([number for number in numbers if not seats.is_confined(number)]):
         failed |= seats.confined_beside(number)
-    return Compacted(seats.registers_of_values(), sum(1 << v for number in failed for v in groups.members[number]))
+    return Compaction(seats.registers_of_values(), sum(1 << v for number in failed for v in groups.members[number]))
 
 
-def tightest(stage: Staged, wanted: Confined, failed: int, need: Need, slack: int) -> Marks:
+def tightest(stage: StagedKernel, wanted: Confinement, failed: int, need: Need, slack: int) -> Marks:
     """Where a section could be held so that some values need not be in the base set: of the instructions and boundaries
     at which they must be there and where the warp may hold one, those at which most registers are needed, or up to
     ``slack`` fewer.
@@ -98,18 +98,18 @@ def tightest(stage: Staged, wanted: Confined, failed: int, need: Need, slack: in
     )
 
 
-def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int, ...]]:
+def renamed(stage: StagedKernel, register: tuple[int, ...]) -> tuple[Kernel, tuple[int, ...]]:
     """The kernel with the values in their new registers, without moves of a register to itself; and by pc the pc in the
     original kernel.
     """
-    kernel, found, cells = stage.kernel, values(stage.kernel), accesses(stage.kernel).cells
+    kernel, webs, cells = stage.kernel, values(stage.kernel), accesses(stage.kernel).cells
     bodies: dict[int, list[Instruction]] = {}
     original: list[int] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         bodies[block.index] = []
         for pc, instruction in enumerate(block.instructions, first):
-            results = _operands(instruction.results, found.written[pc], register, cells)
-            sources = _operands(instruction.sources, found.read[pc], register, cells)
+            results = _operands(instruction.results, webs.written[pc], register, cells)
+            sources = _operands(instruction.sources, webs.read[pc], register, cells)
             is_needless = stage.original[pc] == INSERTED and bool(results) and results == sources
             if not is_needless:
                 bodies[block.index].append(replace(instruction, operands=(*results, *sources)))

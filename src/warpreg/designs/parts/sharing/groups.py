@@ -32,19 +32,19 @@ class Groups:
         """The registers of ``live`` values to be moved, ascending: all words of a group with one from ``first`` on;
         nothing of a group that lanes of the warp are ``waiting`` with.
         """
-        found: set[int] = set()
+        registers: set[int] = set()
         for number in {self.group[value] for value in members(live) if self.register[value] >= first}:
             own = self.members[number]
             if not any(waiting >> value & 1 for value in own):
-                found.update(self.register[value] for value in own if live >> value & 1)
-        return sorted(found)
+                registers.update(self.register[value] for value in own if live >> value & 1)
+        return sorted(registers)
 
 
 @cached_analysis
 def groups_of(kernel: Kernel) -> Groups:
     """The groups of a kernel's values."""
-    names, found = accesses(kernel).cells.names, values(kernel)
-    register = tuple(int(names[v.cell][1:]) if names[v.cell][0] == "R" else NO_REGISTER for v in found.values)
+    names, webs = accesses(kernel).cells.names, values(kernel)
+    register = tuple(int(names[v.cell][1:]) if names[v.cell][0] == "R" else NO_REGISTER for v in webs.values)
     parent = list(range(len(register)))
 
     def find(value: int) -> int:
@@ -53,7 +53,7 @@ def groups_of(kernel: Kernel) -> Groups:
         return value
 
     shifts: list[tuple[int, int]] = []
-    for instruction, written, read in zip(kernel.instructions(), found.written, found.read, strict=True):
+    for instruction, written, read in zip(kernel.instructions(), webs.written, webs.read, strict=True):
         groups = is_grouping(instruction)
         for operands, numbers in ((instruction.results, written), (instruction.sources, read)):
             at = {register[value]: value for value in numbers}

@@ -45,14 +45,14 @@ def waiting_points(kernel: Kernel) -> frozenset[int]:
     before fails only if another warp has succeeded, so it waits for nobody.  In SASS, all of these atomics count that
     are repeated, and all repeated loads of the memory's newest value (``STRONG``).
     """
-    forest, is_cooperative, found = loops(kernel), kernel.is_cooperative, set()
+    forest, is_cooperative, pcs = loops(kernel), kernel.is_cooperative, set()
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         is_repeated = forest.depth(block.index) > 0
         for position, instruction in enumerate(block.instructions):
             may_wait = _is_barrier(instruction) or waits(instruction, is_cooperative)
             if may_wait or (is_repeated and _may_lock(instruction)):
-                found.add(first + position)
-    return frozenset(found)
+                pcs.add(first + position)
+    return frozenset(pcs)
 
 
 def ends_block(block: Block) -> bool:

@@ -42,12 +42,12 @@ def points_of(kernel: Kernel) -> list[int]:
     return points
 
 
-def _at(live: LiveValues, found: Values, point: int) -> int:
+def _at(live: LiveValues, webs: Values, point: int) -> int:
     """The values that are live at a point; none behind the last one."""
     pc, is_after = divmod(point, 2)
     if pc == len(live.before):
         return 0
-    return live.after[pc] | bit_set(found.written[pc]) if is_after else live.before[pc]
+    return live.after[pc] | bit_set(webs.written[pc]) if is_after else live.before[pc]
 
 
 class Seats:
@@ -179,10 +179,10 @@ class Seats:
         Values that share a register in the code may share any: under guards, points at which both are live can be lanes
         of one and lanes of the other.
         """
-        found: set[int] = set()
+        groups: set[int] = set()
         for value in self.groups.members[number]:
             own, points = self.groups.register[value], self.points[value]
             for other, held in self.taken[own + shift].items():
                 if other != own and self.busy[own + shift][other] & points:
-                    found.update(self.groups.group[v] for v, one in held.items() if one & points)
-        return found
+                    groups.update(self.groups.group[v] for v, one in held.items() if one & points)
+        return groups

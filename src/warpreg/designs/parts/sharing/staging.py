@@ -28,7 +28,7 @@ INSERTED = -1
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedKernel:
     """A kernel with its transitions, and by pc the pc in the ``original`` kernel, INSERTED for added instructions."""
 
     kernel: Kernel
@@ -36,7 +36,7 @@ class Staged:
     states: States
 
 
-def staged(analysis: Analysis, states: States, base: int, registers: int, moves_from: int) -> Staged:
+def staged(analysis: Analysis, states: States, base: int, registers: int, moves_from: int) -> StagedKernel:
     """The kernel with acquires, releases, and moves of registers to themselves; ``registers``: those with a section.
 
     Live registers from ``moves_from`` on are moved: those of the extended set, or all, which may then be rearranged.
@@ -49,7 +49,7 @@ def staged(analysis: Analysis, states: States, base: int, registers: int, moves_
         code = list(stage.block(block.index))
         bodies[block.index] = [instruction for instruction, _ in code]
         original += [pc for _, pc in code]
-    return Staged(with_blocks(kernel, bodies), tuple(original), states)
+    return StagedKernel(with_blocks(kernel, bodies), tuple(original), states)
 
 
 @dataclass(frozen=True)

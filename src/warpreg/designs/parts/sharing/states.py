@@ -119,15 +119,15 @@ def states_of(analysis: Analysis, need: Need, base: int, marks: Marks, gap: int 
 
 def _held_boundaries(kernel: Kernel, need: Need, base: int) -> set[Boundary]:
     """The boundaries at which more registers are needed, and ends of blocks whose last instruction needs more."""
-    found: set[Boundary] = set()
+    boundaries: set[Boundary] = set()
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         if block.instructions:
             last = first + len(block.instructions) - 1
             if need.before[first] > base:
-                found.add((block.index, START))
+                boundaries.add((block.index, START))
             if need.after[last] > base or (ends_block(block) and need.at(last) > base):
-                found.add((block.index, END))
-    return found
+                boundaries.add((block.index, END))
+    return boundaries
 
 
 def _connected(kernel: Kernel) -> dict[Boundary, Boundary]:

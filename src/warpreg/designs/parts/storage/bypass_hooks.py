@@ -20,7 +20,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.parts.storage.bypass_parameters import Bypassing
+from warpreg.designs.parts.storage.bypass_parameters import CollectorParameters
 from warpreg.designs.parts.storage.bypass_window import (
     collector_entries,
     empty_collector,
@@ -76,7 +76,7 @@ class State(NamedTuple):
 
 
 def empty_state(
-    design: str, program: Program, bits: NDArray[np.uint8], parameters: Bypassing, *, writes_back: bool
+    design: str, program: Program, bits: NDArray[np.uint8], parameters: CollectorParameters, *, writes_back: bool
 ) -> State:
     """An empty collector for each warp.
 
@@ -93,7 +93,7 @@ def empty_state(
     )
 
 
-def structures(parameters: Bypassing) -> tuple[Structure, ...]:
+def structures(parameters: CollectorParameters) -> tuple[Structure, ...]:
     """The register file, and the collector of a warp, in place of a plain one of three entries (section 3.2).
 
     Technologies that do not print it take flip-flops beside each lane, at the distance of a register file cache, with a
@@ -113,12 +113,12 @@ def structures(parameters: Bypassing) -> tuple[Structure, ...]:
     return Structure("MRF"), collector
 
 
-def hardware(parameters: Bypassing) -> tuple[Logic, ...]:
+def hardware(parameters: CollectorParameters) -> tuple[Logic, ...]:
     """The crossbar, arbiters and bus of an SM (section 3.5.1); a technology without them charges wires instead."""
     return () if parameters.window == OFF else (Logic("network", optional=True),)
 
 
-def collectors(parameters: Bypassing) -> Collectors | None:
+def collectors(parameters: CollectorParameters) -> Collectors | None:
     """A collector for each warp slot, which holds the instructions of the window; None without a window."""
     window = parameters.window
     if window == OFF:

@@ -66,7 +66,7 @@ def ports_parameter() -> Any:
     )
 
 
-class Bypassing(Protocol):
+class CollectorParameters(Protocol):
     """The parameters of a collector."""
 
     @property

@@ -71,12 +71,12 @@ def collector_entries(design: str, program: Program, window: int, entries: int) 
 
     Raises DesignError if they cannot hold the source registers of every instruction.
     """
-    found = entries or 4 * window
+    size = entries or 4 * window
     sources = program.source.tolist()
     most = max((len(set(sources[first:end])) for first, end in pairwise(program.source_start.tolist())), default=0)
-    if window > 1 and found < most:
-        raise DesignError(f"{design}: entries expects at least {most}, the sources of one instruction, found {found}")
-    return found
+    if window > 1 and size < most:
+        raise DesignError(f"{design}: entries expects at least {most}, the sources of one instruction, found {size}")
+    return size
 
 
 def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -244,10 +244,10 @@ def make_room(state: Any, warp: int, plan: Plan) -> None:
 
 def oldest(state: Any, warp: int) -> int:
     """The register whose entry was made first."""
-    found, first = 0, state.serial[warp]
+    earliest, first = 0, state.serial[warp]
     for row in range(state.window + 1):
         for place in range(state.ring_size[warp, row]):
             register = state.ring[warp, row, place]
             if state.flags[warp, register] & PRESENT and state.entered[warp, register] < first:
-                found, first = register, state.entered[warp, register]
-    return found
+                earliest, first = register, state.entered[warp, register]
+    return earliest

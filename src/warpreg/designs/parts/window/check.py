@@ -22,7 +22,7 @@ Lacking = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Unsaved:
+class UnsavedRead:
     """A read of a value that may have left the window and was never to be written to the register file; if ``certain``
     it was written in the same block."""
 
@@ -34,7 +34,7 @@ class Unsaved:
         return f"instruction {self.pc} reads R{self.register}, which may have left the window unsaved"
 
 
-def findings(kernel: Kernel, program: Program, window: Window, bits: NDArray[np.uint8]) -> list[Unsaved]:
+def findings(kernel: Kernel, program: Program, window: Window, bits: NDArray[np.uint8]) -> list[UnsavedRead]:
     """The reads that may not find their value, in order of pc."""
     walk = _Walk(WindowView(kernel, program), window, bits)
     entering: dict[int, Lacking] = {0: {}}
@@ -51,7 +51,7 @@ def findings(kernel: Kernel, program: Program, window: Window, bits: NDArray[np.
                 work.append(successor)
     own = {block: set(walk.through(block, {})) for block in entering}
     return [
-        Unsaved(pc, register, (pc, register) in own[block])
+        UnsavedRead(pc, register, (pc, register) in own[block])
         for block in sorted(entering)
         for pc, register in walk.through(block, dict(entering[block]))
     ]

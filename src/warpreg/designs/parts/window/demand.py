@@ -109,11 +109,11 @@ class _Assignment:
 
 def live_points(kernel: Kernel) -> list[int]:
     """Per value, the points at which it is live as a bit set: an instruction reads at 2 pc and writes at 2 pc + 1."""
-    live, found = live_values(kernel), values(kernel)
-    points = [0] * len(found.values)
+    live, webs = live_values(kernel), values(kernel)
+    points = [0] * len(webs.values)
     for pc, (before, after) in enumerate(zip(live.before, live.after, strict=True)):
         for number in members(before):
             points[number] |= 1 << 2 * pc
-        for number in members(after | bit_set(found.written[pc])):
+        for number in members(after | bit_set(webs.written[pc])):
             points[number] |= 2 << 2 * pc
     return points

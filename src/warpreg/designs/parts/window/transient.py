@@ -61,26 +61,26 @@ class Transience:
 
     def _late(self, pc: int) -> set[int]:
         """Registers whose results may still be under way when the instruction issues, and inside the window later."""
-        found: set[int] = set()
+        registers: set[int] = set()
         seen: set[int] = set()
         points = {pc}
         for _ in range(self.window.length - 1):
             points = {before for point in points for before in self._before(point)} - seen
             seen |= points
-            found |= {register for point in points for _, register in self._taken(point)}
-        return found
+            registers |= {register for point in points for _, register in self._taken(point)}
+        return registers
 
     def _until_last_read(self, pc: int, value: int) -> set[int]:
         """The instructions after ``pc`` in any order of the warp, as long as the value is read once more after each."""
-        found: set[int] = set()
+        pcs: set[int] = set()
         work = [pc]
         while work:
             for later in self._after(work.pop()):
                 needed = self.needs[later].persistent[-1] & ~self.view.values_of(self.view.kills[later])
-                if later not in found and needed >> value & 1:
-                    found.add(later)
+                if later not in pcs and needed >> value & 1:
+                    pcs.add(later)
                     work.append(later)
-        return found
+        return pcs
 
     def _after(self, pc: int) -> Iterator[int]:
         """The instructions that the warp may issue next."""

@@ -17,7 +17,7 @@ from warpreg.ir.kernel import Kernel
 def warp_successors(kernel: Kernel) -> tuple[tuple[int, ...], ...]:
     """Per block, the blocks that a warp may execute directly after it, ascending."""
     flow, meeting = control_flow(kernel), reconvergence(kernel)
-    found = [set(successors) for successors in flow.successors]
+    followers = [set(successors) for successors in flow.successors]
     for branch, targets in enumerate(flow.successors):
         if len(targets) < 2:
             continue
@@ -28,10 +28,10 @@ def warp_successors(kernel: Kernel) -> tuple[tuple[int, ...], ...]:
             for block in _region(flow.successors, side, end):
                 exits = not flow.successors[block] or _exits(kernel, block)
                 if exits or end in flow.successors[block]:
-                    found[block] |= waiting
+                    followers[block] |= waiting
                 if exits and end >= 0:
-                    found[block].add(end)
-    return tuple(tuple(sorted(blocks)) for blocks in found)
+                    followers[block].add(end)
+    return tuple(tuple(sorted(blocks)) for blocks in followers)
 
 
 def _region(successors: tuple[tuple[int, ...], ...], first: int, end: int) -> set[int]:

@@ -101,13 +101,13 @@ class WindowView:
 
     @cached_property
     def _by_register(self) -> dict[int, int]:
-        found: dict[int, int] = {}
+        values: dict[int, int] = {}
         for number, value in enumerate(self.values.values):
             name = self._names[value.cell]
             if name[0] == "R":
                 register = int(name[1:])
-                found[register] = found.get(register, 0) | 1 << number
-        return found
+                values[register] = values.get(register, 0) | 1 << number
+        return values
 
     @cached_property
     def _names(self) -> list[str]:

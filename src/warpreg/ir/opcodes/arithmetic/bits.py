@@ -160,13 +160,13 @@ def find_nth_set(m: Algebra[V], f: Form, mask: V, base: V, offset: V) -> V:
     until_base = m.select(m.ult(last, base), zero, m.and_(mask, low_mask(m, 32, m.add(base, one))))
     rest = m.select(downwards, m.bitreverse(until_base), m.select(itself, m.and_(mask, m.shl(one, base)), from_base))
     skipped = m.select(itself, zero, m.sub(m.select(downwards, m.sub(zero, offset), offset), one))
-    found, seen = ones(m, 32), zero
+    result, seen = ones(m, 32), zero
     for position in range(32):
         bit = m.and_(m.lshr(rest, m.constant(32, position)), one)
         hit = m.and_(m.eq(bit, one), m.eq(seen, skipped))
-        found, seen = m.select(hit, m.constant(32, position), found), m.add(seen, bit)
-    reverses = m.and_(downwards, m.ult(found, m.constant(32, 32)))
-    return m.select(reverses, m.sub(last, found), found)
+        result, seen = m.select(hit, m.constant(32, position), result), m.add(seen, bit)
+    reverses = m.and_(downwards, m.ult(result, m.constant(32, 32)))
+    return m.select(reverses, m.sub(last, result), result)
 
 
 def _shift(name: str) -> Callable[..., object]:

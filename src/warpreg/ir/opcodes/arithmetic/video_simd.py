@@ -47,12 +47,12 @@ def elements(m: Algebra[V], f: Form, index: int, a: V, b: V, signed: bool) -> li
     bits = 32 // count
     selector = f.part(index).selector
     chosen = [int(digit) for digit in reversed(selector[1:])] or [index * count + i for i in range(count)]
-    found = []
+    values = []
     for number in chosen:
         word, at = (a, b)[number // count], number % count * bits
         part = m.trunc(m.lshr(word, m.constant(32, at)), bits)
-        found.append(m.sext(part, 32) if signed else m.zext(part, 32))
-    return found
+        values.append(m.sext(part, 32) if signed else m.zext(part, 32))
+    return values
 
 
 def simd(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:

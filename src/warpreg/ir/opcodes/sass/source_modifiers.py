@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.operands import Modified
+from warpreg.ir.operands import ModifiedOperand
 from warpreg.ir.types import Type
 
 V = TypeVar("V")
@@ -18,7 +18,7 @@ PARTS = {"H0": (0, 16), "H1": (16, 16), "B0": (0, 8), "B1": (8, 8), "B2": (16, 8
 """First bit and number of bits of a part of a word."""
 
 
-def modified(m: Algebra[V], operand: Modified, type_: Type, value: V, keeps_signs: bool = False) -> V:
+def modified(m: Algebra[V], operand: ModifiedOperand, type_: Type, value: V, keeps_signs: bool = False) -> V:
     """The value of a source: its part, then the absolute value, then negation or inversion.
 
     ``type_`` is the type of the slot; ``keeps_signs``: the meaning negates integers itself (`Opcode.keeps_signs`).

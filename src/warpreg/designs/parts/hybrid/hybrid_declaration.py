@@ -12,7 +12,7 @@ from warpreg.designs.parts.hybrid.state import State, hybrid
 from warpreg.designs.parts.hybrid.vectors import SCALED
 
 
-class Divided(Protocol):
+class HybridParameters(Protocol):
     """Parameters of a file of which ``tfet`` of the ``vectors`` are in TFETs."""
 
     @property
@@ -35,7 +35,7 @@ def divided(program: Program, parameters: Renaming, tfet: int) -> State:
     return hybrid(program, parameters, tfet=min(tfet, parameters.vectors), gating=SCALED)
 
 
-def structures(parameters: Divided) -> tuple[Structure, ...]:
+def structures(parameters: HybridParameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
     tfet = min(parameters.tfet, parameters.vectors)
     return storage(parameters.vectors - tfet, tfet, enabled=parameters.enabled)

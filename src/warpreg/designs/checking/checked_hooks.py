@@ -45,15 +45,15 @@ def checked_hooks(
             raise DesignError(f"{name}: {one} requires DESIGN = Declaration(..., {declares}=True)")
     uses = frozenset(planned if declared.widths else planned - {"width"})
     in_two_hooks = {"plan_write", "produced"} <= hooks.keys()
-    found = {}
+    checked = {}
     for index, one in enumerate(HOOKS):
         if one in hooks:
             way = Way(words.caller(number, index), places[one], uses, in_two_hooks)
             made = cast(FunctionType, around(one, inside[one], way))
             made.__name__ = one
             vars(made).update(is_hook=True, author=hooks[one], sites=sites, design=number)
-            found[one] = made
-    return found
+            checked[one] = made
+    return checked
 
 
 def _place_of(hook: FunctionType, sites: Sites) -> int:
@@ -79,16 +79,16 @@ def _rewritten(
             return function
         rewriter = Rewriter(function, sites, ranges)
         try:
-            found = rewriter.rewritten()
+            result = rewriter.rewritten()
         except DesignError as error:
             refused[function.__code__] = error
             return function
         calls[function.__code__] = rewriter.calls
         planned.update(rewriter.planned | rewriter.used)
-        names.append(found.__globals__)
-        return found
+        names.append(result.__globals__)
+        return result
 
-    found = rebuild(hooks, rewritten, natives=False)
+    rebuilt = rebuild(hooks, rewritten, natives=False)
     guards = GUARD_OF if "merged" in planned else {**GUARD_OF, **ALONE}
     if declared.main_mask > 1:
         guards = {**guards, **guards_of_main(declared.main_mask)}
@@ -96,7 +96,7 @@ def _rewritten(
         one.update((PREFIX + guard, guards[guard]) for guard in planned if guard in guards)
     for hook in hooks.values():
         _follow(hook.__code__, (), calls, refused, set())
-    return found, planned
+    return rebuilt, planned
 
 
 def _follow(

@@ -342,7 +342,7 @@ def compare_parts(state: Any, sm: int, warp: int, pc: int, words: int, base: int
     """Each lane that is shared has the version that memory has now; returns the numbers of those that are UNORDERED,
     ORDERED and OWN, of `COUNT_BITS` each.
     """
-    found = 0
+    counts = 0
     for word in range(words):
         for lane in range(THREADS):
             if mask >> lane & 1:
@@ -351,9 +351,9 @@ def compare_parts(state: Any, sm: int, warp: int, pc: int, words: int, base: int
                 address = base + word * WORD_BYTES + lane * stride
                 kind = compare_word(state, sm, state.parts[sm, word, part, REGISTER], place, address)
                 if kind != FRESH:
-                    found += 1 << COUNT_BITS * (kind - 1)
+                    counts += 1 << COUNT_BITS * (kind - 1)
                     note_fault(state, kind, warp, pc, address)
-    return found
+    return counts
 
 
 @noinline

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scipy.optimize import milp
 
-from warpreg.designs.parts.placement import integer
+from warpreg.designs.parts.placement import integer_program
 
 
 def test_lines_of_the_solver_do_not_reach_the_output(
@@ -21,10 +21,10 @@ def test_lines_of_the_solver_do_not_reach_the_output(
         return milp(*arguments, **options)
 
     monkeypatch.setattr("scipy.optimize.milp", talkative)
-    program = integer.Packing()
+    program = integer_program.Packing()
     first, second = program.variable(2.25), program.variable(3.25)
     program.at_most(1, [(first, 1), (second, 1)])
     print("before")
-    assert integer.solve(program, 10.0).taken == (second,)
+    assert integer_program.solve(program, 10.0).taken == (second,)
     print("after")
     assert capfd.readouterr().out == "before\nafter\n"

@@ -21,7 +21,7 @@ from warpreg.ir.operands import Label, Register
 from warpreg.ir.types import B32
 from warpreg.simt import Device, Launch, Record
 from warpreg.trace import TraceError, visits
-from warpreg.trace.edges import expanded_path
+from warpreg.trace.expanded_path import expanded_path
 from warpreg.trace.path import RecordedPath
 
 R0 = Register("R0", B32, 0)
@@ -152,7 +152,7 @@ def test_a_path_is_expanded_by_whole_thread_blocks(monkeypatch: pytest.MonkeyPat
             recorded.warp(0).visits(number, mask=mask).cut()
     code = on_edges(IF_THEN, {(0, 2): [ADD]})
     whole = steps(expanded_path(recorded, IF_THEN, code, "interpreted"))
-    monkeypatch.setattr("warpreg.trace.edges.PIECE_WORDS", 1)
+    monkeypatch.setattr("warpreg.trace.expanded_path.PIECE_WORDS", 1)
     for mode in ("interpreted", "compiled"):
         assert steps(expanded_path(recorded, IF_THEN, code, mode)) == whole
     assert whole[2, 0] == [(0, FULL), (1, LOW), (3, HIGH), (2, FULL)]

@@ -118,19 +118,19 @@ def _solve(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solut
     matrix = csr_array((flat[:, 1].astype(float), flat[:, 0], starts), shape=(len(rows), len(gains)))
     gain: NDArray[np.float64] = np.array(gains)
     with _silent_solver():
-        found = milp(
+        result = milp(
             c=-gain,
             constraints=LinearConstraint(matrix, ub=np.array([most for _, most in rows], float)),
             integrality=np.ones(len(gains)),
             bounds=Bounds(0, 1),
             options={"time_limit": limit_s, "mip_rel_gap": GAP, "node_limit": NODES},
         )
-    if found.x is None:
+    if result.x is None:
         return Solution((), 0.0, sum(one for one in gains if one > 0), False)
-    taken = tuple(int(v) for v in np.flatnonzero(found.x > 0.5))
+    taken = tuple(int(v) for v in np.flatnonzero(result.x > 0.5))
     reached = float(sum(gains[v] for v in taken))
-    bound = -found.mip_dual_bound if found.mip_dual_bound is not None else np.inf
-    return Solution(taken, reached, max(float(bound), reached), found.status == 0)
+    bound = -result.mip_dual_bound if result.mip_dual_bound is not None else np.inf
+    return Solution(taken, reached, max(float(bound), reached), result.status == 0)
 
 
 @contextlib.contextmanager

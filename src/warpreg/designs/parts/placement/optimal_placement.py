@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.strands import Strand
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.candidates import MRF, Candidate
-from warpreg.designs.parts.placement.copies import Copied
+from warpreg.designs.parts.placement.copies import LrfCopy
+from warpreg.designs.parts.placement.entry_packing import UndecidedError, minimal_conflict, pack
 from warpreg.designs.parts.placement.instances import Accesses, KernelView, Read, Write, accesses_of
-from warpreg.designs.parts.placement.integer import Packing, Solution, solve
-from warpreg.designs.parts.placement.packing import UndecidedError, minimal_conflict, pack
+from warpreg.designs.parts.placement.integer_program import Packing, Solution, solve
 from warpreg.designs.parts.placement.stays import ANY, Choices, Family, UpperLevels, families, spared_pj
 
 LIMIT_S = 60.0
@@ -37,8 +37,8 @@ class Optimum:
     and the ORF, and the reads that the LRF serves.
     """
 
-    placed: tuple[Placed, ...]
-    copied: tuple[Copied, ...]
+    placed: tuple[Allocation, ...]
+    copied: tuple[LrfCopy, ...]
     savings: float
     bound: float
     proven: bool
@@ -74,19 +74,19 @@ def optimum(
     upper: UpperLevels,
     choices: Choices = ANY,
     limit_s: float = LIMIT_S,
-    given: Sequence[Placed] | None = None,
+    given: Sequence[Allocation] | None = None,
 ) -> Optimum:
     """The optimal placement of a strand; not proven if the solver runs out of time.
 
     Results in ``given`` are fixed in the LRF and not counted; all others can then be placed in the ORF only.
     """
-    found = accesses_of(view, strand)
+    accesses = accesses_of(view, strand)
     program = Packing()
-    all_ = families(found, upper, choices, view.blocks, dominators(view.kernel))
+    all_ = families(accesses, upper, choices, view.blocks, dominators(view.kernel))
     done = {write.key for placed in given or () for write in placed.candidate.writes}
     stays = _variables(program, (one for one in all_ if given is None or _is_left(one, done)))
     _add_ordering_rows(program, stays)
-    spared = _add_sharing_terms(program, stays, found, upper)
+    spared = _add_sharing_terms(program, stays, accesses, upper)
     _add_capacity_rows(program, stays, upper)
     deadline = time.monotonic() + limit_s
     while True:
@@ -142,7 +142,9 @@ def _add_ordering_rows(program: Packing, stays: Sequence[_Stay]) -> None:
         program.at_most(1, [(i, 1) for i in members])
 
 
-def _add_sharing_terms(program: Packing, stays: Sequence[_Stay], found: Accesses, upper: UpperLevels) -> dict[int, int]:
+def _add_sharing_terms(
+    program: Packing, stays: Sequence[_Stay], accesses: Accesses, upper: UpperLevels
+) -> dict[int, int]:
     """Add variables and rows that correct the savings of results that may be in two levels at once.
 
     A read that both levels could serve is counted for the LRF only; the MRF write is elided if every read is served.
@@ -153,14 +155,14 @@ def _add_sharing_terms(program: Packing, stays: Sequence[_Stay], found: Accesses
     for i, stay in enumerate(stays):
         for row in stay.serves:
             served.setdefault(row, ([], []))[stay.family.bank is not None].append(i)
-    reads = {read.rows[0]: read for read in found.reads}
+    reads = {read.rows[0]: read for read in accesses.reads}
     for row, (inside, banked) in served.items():
         if inside and banked and not shared.isdisjoint(reads[row].reaching):
             both = program.variable(-_pj(reads[row], upper.mrf.read, upper) + _pj(reads[row], upper.cost.read, upper))
             program.at_most(1, [*((i, 1) for i in (*inside, *banked)), (both, -1)])
     spared: dict[int, int] = {}
-    for write in found.writes:
-        rows = [read.rows[0] for read in found.reads if write.key in read.reaching]
+    for write in accesses.writes:
+        rows = [read.rows[0] for read in accesses.reads if write.key in read.reaching]
         if write.key in shared and not write.needs_mrf and all(row in served for row in rows):
             spared[write.key] = variable = program.variable(spared_pj(write, upper))
             for row in rows:
@@ -224,9 +226,9 @@ def _optimum(
     solution: Solution,
 ) -> Optimum:
     """The stays as placements, those of the LRF last: the LRF serves reads that both levels hold."""
-    placed: list[Placed] = []
-    banked: list[Placed] = []
-    copied: list[Copied] = []
+    placed: list[Allocation] = []
+    banked: list[Allocation] = []
+    copied: list[LrfCopy] = []
     inside = [stays[i].candidate for i in chosen if stays[i].family.bank is None]
     above = {write.key for candidate in inside for write in candidate.writes}
     for i in chosen:
@@ -234,18 +236,20 @@ def _optimum(
         candidate = _with_mrf_writes(stays[i].candidate, elided) if family.shared else stays[i].candidate
         if family.bank is None:
             placed.append(
-                Placed(candidate, family.level, firsts[i], candidate.savings(upper.cost, upper.mrf, upper.frequency))
+                Allocation(
+                    candidate, family.level, firsts[i], candidate.savings(upper.cost, upper.mrf, upper.frequency)
+                )
             )
             continue
         assert upper.lrf_cost is not None
         besides = tuple(write for write in candidate.writes if family.shared and write.key in above)
         alone = tuple(write for write in candidate.writes if write not in besides)
         if besides:
-            copied.append(Copied(replace(candidate, writes=besides), family.bank, 0.0))
+            copied.append(LrfCopy(replace(candidate, writes=besides), family.bank, 0.0))
         if alone:
             part = replace(candidate, writes=alone)
             banked.append(
-                Placed(part, family.level, family.bank, part.savings(upper.lrf_cost, upper.mrf, upper.frequency))
+                Allocation(part, family.level, family.bank, part.savings(upper.lrf_cost, upper.mrf, upper.frequency))
             )
     return Optimum((*placed, *banked), tuple(copied), solution.gain, solution.bound, solution.proven)
 
@@ -255,7 +259,7 @@ def _with_mrf_writes(stay: Candidate, elided: Set[int]) -> Candidate:
     return replace(stay, writes=tuple(replace(write, needs_mrf=write.key not in elided) for write in stay.writes))
 
 
-def saved_pj(placed: Iterable[Placed], copied: Iterable[Copied], upper: UpperLevels) -> float:
+def saved_pj(placed: Iterable[Allocation], copied: Iterable[LrfCopy], upper: UpperLevels) -> float:
     """pJ that a placement saves, counted access by access with the frequencies of ``upper``."""
     costs = {MRF: upper.mrf, upper.level: upper.cost, upper.lrf_level: upper.lrf_cost or upper.cost}
     at: dict[int, tuple[Read, int]] = {}

@@ -19,7 +19,7 @@ PLAIN = "mrf"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ConfiguredDesign:
     """A design, or a composition of several, with its parameters."""
 
     design: Design
@@ -31,9 +31,9 @@ class Chosen:
     """Content hash of the design's file as it was loaded by its name or path."""
 
     @classmethod
-    def of(cls, designs: Sequence[Design | str] | Chosen, parameters: Mapping[str, Any]) -> Chosen:
-        """The plain MRF if ``designs`` is empty; a ``Chosen`` is returned unchanged."""
-        if isinstance(designs, Chosen):
+    def of(cls, designs: Sequence[Design | str] | ConfiguredDesign, parameters: Mapping[str, Any]) -> ConfiguredDesign:
+        """The plain MRF if ``designs`` is empty; a ``ConfiguredDesign`` is returned unchanged."""
+        if isinstance(designs, ConfiguredDesign):
             return designs
         loaded = [design if isinstance(design, Design) else load(design) for design in designs or (PLAIN,)]
         one = loaded[0] if len(loaded) == 1 else compose(loaded)
@@ -47,7 +47,7 @@ class Chosen:
         *,
         machine: Machine | None = None,
         unchecked: bool = False,
-    ) -> Chosen:
+    ) -> ConfiguredDesign:
         """A design by name or path with checked values; parameters that describe a machine and have none are those of
         the ``machine``, if there is one.  ``unchecked``: without checks in its hooks.
 

@@ -18,14 +18,14 @@ from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.analysis.strands import strands
 from warpreg.designs import program_table
 from warpreg.designs.parts.placement import upper_levels
-from warpreg.designs.parts.placement.allocate import Placed
+from warpreg.designs.parts.placement.allocate import Allocation
 from warpreg.designs.parts.placement.check import findings
-from warpreg.designs.parts.placement.copies import Copied
+from warpreg.designs.parts.placement.copies import LrfCopy
 from warpreg.designs.parts.placement.costs import LevelCost
 from warpreg.designs.parts.placement.encode import encode
 from warpreg.designs.parts.placement.hierarchy import Options, Placement, allocate, candidates, strands_of
 from warpreg.designs.parts.placement.instances import KernelView
-from warpreg.designs.parts.placement.optimum import Optimum, optimum, saved_pj
+from warpreg.designs.parts.placement.optimal_placement import Optimum, optimum, saved_pj
 from warpreg.designs.parts.placement.scratchpad import ScratchpadOptions, select
 from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.ir.instruction import Instruction
@@ -168,8 +168,8 @@ def test_greedy_never_saves_more_and_all_placements_are_right(code: Kernel, entr
     view = KernelView(code, program_table(code))
     whole = strands_of(code, view.program, chosen)
     for choices in (OWN, Choices(returns=False, lrf=False), ANY):
-        placed: list[Placed] = []
-        copied: list[Copied] = []
+        placed: list[Allocation] = []
+        copied: list[LrfCopy] = []
         for strand in whole.strands:
             found = optimum(view, strand, upper_levels.hierarchy_levels(chosen), choices)
             assert found.proven
@@ -192,7 +192,7 @@ def test_the_scratchpad_compiler_never_saves_more(
     chosen = ScratchpadOptions(COSTS[1], COSTS[0], FirstDependenceRules(), entries, False, several, live_out, operands)
     view = KernelView(code, program_table(code))
     whole = strands(code, chosen.rules, [bool(x) for x in view.program.long_latency])
-    placed: list[Placed] = []
+    placed: list[Allocation] = []
     for strand in whole.strands:
         found = optimum(view, strand, upper_levels.scratchpad_levels(chosen))
         greedy = select(view, strand, chosen).placed

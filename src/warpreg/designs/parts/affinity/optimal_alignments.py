@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from warpreg.designs.parts.affinity.alignment import alignments, coloured, cut_weight
 from warpreg.designs.parts.affinity.graph import Edge, Graph, components
 from warpreg.designs.parts.affinity.odd_cycles import odd_cycles
-from warpreg.designs.parts.placement.integer import Packing, Solution, solve
+from warpreg.designs.parts.placement.integer_program import Packing, Solution, solve
 
 LIMIT_S = 10.0
 """Time limit of the solver for one connected part of a graph, in seconds."""
