@@ -19,6 +19,7 @@ import sys
 import numpy as np
 from tests.piecewise_numba.test_later_starts import total
 from piecewise_numba.recipe import compiled
+import warpreg  # keeps compiled code in its cache
 
 print(compiled(total, (np.arange(5),))(np.arange(5)))
 print(*(name for name in ("numba", "scipy.linalg") if name in sys.modules))
