@@ -196,7 +196,7 @@ def _print(results: Sequence[Row | Failure], ranking: Ranking | None, form: Form
     if form.parquet is not None:
         output.write_parquet(records, form.parquet)
     if form.plot is not None:
-        from warpreg.report.comparison import draw
+        from warpreg.report.comparison_figure import draw
 
         click.echo(f"figure: {draw(rows, form.plot)}", err=form.as_json or form.as_csv)
     return FAILURE if failures else 0
