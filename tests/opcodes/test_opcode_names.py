@@ -28,7 +28,7 @@ old versions, in C; the sums that bring an address on; and calls of the host in 
 EXECUTE = {
     "machine_instructions": 1,
     "machine_surface": 2,
-    "instructions": 2,
+    "texture_instructions": 2,
     "constants": 2,
     "float": 1,
     "select_workaround": 1,
@@ -41,7 +41,15 @@ REWRITE = {
 """Patterns of instructions that a pass turns into others, and what it counts as cheap or free."""
 RULES_OF_PTXAS = {"shape": 3}
 """What the unroller of ``ptxas`` counts."""
-READ_LISTINGS = {"evidence": 3, "placement": 4, "loop_copies": 2, "widths": 3, "matrices": 1, "textures": 1, "page": 1}
+READ_LISTINGS = {
+    "evidence": 3,
+    "instruction_placement": 4,
+    "loop_copies": 2,
+    "widths": 3,
+    "matrices": 1,
+    "textures": 1,
+    "page": 1,
+}
 """Text of the vendor's listings and traces: operand widths, matrices, surfaces, and comparison with our code."""
 WRITE = {"stream": 3, "microbenchmarks": 1}
 """Programs that are written here."""
