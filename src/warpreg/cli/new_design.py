@@ -72,9 +72,9 @@ def _text(name: str, stem: str) -> str:
 
 def _texts_like(like: str, stem: str) -> list[str]:
     """The file of a design of the package with a title of its own, and the test of their likeness."""
-    title = f'"""{_design_name(stem)}: begins as a copy of {like}; say here what differs, and why.\n\n'
     from warpreg.designs.loading import loader
 
+    title = f'"""{_design_name(stem)}: begins as a copy of {like}; say here what differs, and why.\n\n'
     source = loader.packaged()[like].read_text(encoding="utf-8")
     test = (resources.files("warpreg.cli.templates") / LIKENESS_TEST).read_text(encoding="utf-8")
     test = test.replace("its_model", like).replace(TEMPLATE, stem).replace(_design_name(TEMPLATE), _design_name(stem))
@@ -83,11 +83,10 @@ def _texts_like(like: str, stem: str) -> list[str]:
 
 def _origin(like: str | None) -> str:
     """The design to start from, empty without one.  Raises click.BadParameter if the package has no such file."""
-    from warpreg import designs
     from warpreg.designs.loading import loader
 
     if like and like not in loader.packaged():
-        raise click.BadParameter(f"'{like}' is no design of the package: {', '.join(designs.names())}")
+        raise click.BadParameter(f"'{like}' is no design of the package: {', '.join(sorted(loader.packaged()))}")
     if like in MODELS_INSTEAD:
         raise click.BadParameter(
             f"'{like}' shares functions with designs that declare widths: start from {MODELS_INSTEAD[like]}"

@@ -1,4 +1,4 @@
-"""Result rows in the store: data (JSON) under a hash of everything that they depend on (`experiments.sweep.batch`)."""
+"""Result rows in the store: data (JSON) under a hash of everything that they depend on (`evaluation.sweep.batch`)."""
 
 from __future__ import annotations
 

@@ -25,12 +25,10 @@ def barrier_of(instruction: Instruction) -> Barrier | None:
     A number or count that is in a register, or of a trace, is unknown: such a barrier has no count.
     """
     if sass.is_sass(instruction):
-        waits = sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers
-        return Barrier(True) if waits else None
-    modifiers = instruction.modifiers
+        return Barrier(True) if instruction.traits.awaits_others else None
+    modifiers, waits = instruction.modifiers, instruction.traits.awaits_others
     if not instruction.traits.is_barrier or "warp" in modifiers:
         return None
-    waits = "arrive" not in modifiers
     sources = instruction.sources
     counts = sources[1 : len(sources) - ("red" in modifiers)]
     if counts and isinstance(sources[0], Immediate) and isinstance(counts[0], Immediate):
