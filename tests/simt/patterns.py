@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from warpreg.trace.patterns import Deltas, Shape, encoded
 
@@ -20,11 +21,11 @@ def pattern_by_definition(lanes: Sequence[int], is_partial: bool = False) -> int
 def shape_of(lanes: Sequence[int]) -> Shape:
     strides = _strides(lanes)
     if len(strides) <= 1:
-        return STRIDES.get(*strides or {0}, Shape.STRIDE)
+        return STRIDES.get(min(strides, default=0), Shape.STRIDE)
     low, high = _strides(lanes[:HALF]), _strides(lanes[HALF:])
     if len(low) == 1 and high <= low:
-        return HALVES.get(*low, Shape.IRREGULAR)
-    return Shape.IRREGULAR
+        return HALVES.get(min(low), Shape.UNEVEN)
+    return Shape.UNEVEN
 
 
 def deltas_of(lanes: Sequence[int]) -> Deltas:
@@ -38,4 +39,4 @@ def deltas_of(lanes: Sequence[int]) -> Deltas:
 
 
 def _strides(lanes: Sequence[int]) -> set[int]:
-    return {(after - before) % WORD for before, after in zip(lanes, lanes[1:], strict=False)}
+    return {(after - before) % WORD for before, after in pairwise(lanes)}

@@ -1,4 +1,4 @@
-"""Patterns of values: what the lanes of a written warp-register have in common, as compressors of registers look for it.
+"""Patterns of values: what the lanes of a written warp-register have in common, as compressors of registers see it.
 
 A pattern says three things about a register of 32 bits a lane, directly after an instruction has written it:
 
@@ -45,7 +45,7 @@ class Shape(enum.IntEnum):
     """Stride 1 in either half, each from its own first lane."""
     HALVES_STRIDE_4 = 6
     """Stride 4 in either half."""
-    IRREGULAR = 7
+    UNEVEN = 7
     """None of these."""
 
 
@@ -63,7 +63,7 @@ def encoded(shape: Shape, deltas: Deltas, partial: bool = False) -> int:
     return shape | deltas << DELTAS_AT | int(partial) << PARTIAL_AT
 
 
-UNKNOWN_PATTERN = encoded(Shape.IRREGULAR, Deltas.FOUR, partial=True)
+UNKNOWN_PATTERN = encoded(Shape.UNEVEN, Deltas.FOUR, partial=True)
 """Pattern of a value of which nothing is recorded."""
 
 

@@ -11,7 +11,7 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.lane_reduction import RESULTS, SignificantBits, chosen
 from warpreg.simt.block.native_records import Slot, Warp, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I32, I64, LANES, MASK, Value, constant
+from warpreg.simt.llvm.emitter import FULL, I32, LANES, MASK, Value, constant
 from warpreg.trace.patterns import DELTAS_AT, PARTIAL_AT, Deltas, Shape
 
 WORDS = ir.VectorType(I32, RESULTS)
@@ -58,11 +58,11 @@ class Patterns:
         self._even, self._steps, self._written = [], [], []
 
         by_step = self._number(Shape.STRIDE)
-        for number, shape in ((4, Shape.STRIDE_4), (1, Shape.STRIDE_1), (0, Shape.CONSTANT)):
-            by_step = (step == number).select(self._number(shape), by_step)
+        for number, known in ((4, Shape.STRIDE_4), (1, Shape.STRIDE_1), (0, Shape.CONSTANT)):
+            by_step = (step == number).select(self._number(known), by_step)
         of_halves = by_step + int(Shape.HALVES_CONSTANT)
         is_whole, is_halves = even == FULL, even | UPPER_HALF == FULL
-        shape = is_whole.select(by_step, is_halves.select(of_halves, self._number(Shape.IRREGULAR)))
+        shape = is_whole.select(by_step, is_halves.select(of_halves, self._number(Shape.UNEVEN)))
 
         deltas = (bits >= 1 << 7).zext(WORDS) + (bits >= 1 << 15).zext(WORDS)
         deltas = (shape == int(Shape.CONSTANT)).select(self._number(Deltas.NONE), deltas)
@@ -78,7 +78,8 @@ class Patterns:
         return self._code.const(WORDS, int(number))
 
     def _vector(self, words: list[Value]) -> Value:
-        vector = ir.Constant(WORDS, None)
+        vector = self._code.const(WORDS, 0)
         for place, word in enumerate(words):
-            vector = self._code.builder.insert_element(vector, word.llvm, constant(I32, place))
-        return Value(self._code, vector)
+            inserted = self._code.builder.insert_element(vector.llvm, word.llvm, constant(I32, place))
+            vector = Value(self._code, inserted)
+        return vector

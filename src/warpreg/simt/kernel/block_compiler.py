@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -60,7 +60,7 @@ class BlockCompiler:
     symbols: dict[str, int]
     sites: Sites
     ends: Ends
-    record: Record = Record()
+    record: Record = field(default_factory=Record)
     taints: Tracked | None = None
 
     @functools.cached_property
