@@ -51,7 +51,7 @@ class Declaration:
     order for them.
     """
     patterns: bool = False
-    """Hooks ask for patterns of values, with the same consequences."""
+    """Hooks ask for patterns of values, likewise."""
     lanes: bool = False
     """Hooks ask for the addresses of lanes that are not affine."""
     technology: str = ""

@@ -15,11 +15,10 @@ from warpreg.simt.llvm.emitter import FULL, I32, LANES, MASK, Value, constant
 from warpreg.trace.patterns import DELTAS_AT, PARTIAL_AT, Deltas, Shape
 
 WORDS = ir.VectorType(I32, RESULTS)
-BEFORE = (0, *range(LANES - 1))
-AFTER = (1, *range(1, LANES))
-"""Lanes of which the steps are the differences; lane 0 repeats the first one."""
-UPPER_HALF = 1 << LANES // 2
-"""The step between the halves of a warp."""
+EVERY, BEFORE = tuple(range(LANES)), (0, *range(LANES - 1))
+"""Lanes, and the ones before them; lane 0 has none, so its step says nothing."""
+FIRST, UPPER_HALF = 1, 1 << LANES // 2
+"""Lane 0, and the first lane of the upper half."""
 
 
 class Patterns:
@@ -43,16 +42,16 @@ class Patterns:
         deltas = exists.select(flat - first, self._code.const(flat.type, 0))
         self._deltas.add(deltas, words)
         for word in range(words):
-            after, before = (chosen(deltas, [words * lane + word for lane in lanes]) for lanes in (AFTER, BEFORE))
+            own, before = (chosen(deltas, [words * lane + word for lane in lanes]) for lanes in (EVERY, BEFORE))
             step = deltas.lane(words + word)
-            self._even.append((after - before == step.splat()).bitcast(I32))
+            self._even.append((own - before == step.splat()).bitcast(I32))
             self._steps.append(step)
             self._written.append(written.bitcast(I32))
 
     def taken(self) -> Value:
         """The patterns of all result words, in their order, in a vector of 16 words; forgets them."""
         threads = self._vector([self._lanes_of_threads()] * RESULTS)
-        even = self._vector(self._even) | ~threads
+        even = self._vector(self._even) | ~threads | FIRST
         step, partial = self._vector(self._steps), self._vector(self._written) != threads
         bits = self._deltas.taken()
         self._even, self._steps, self._written = [], [], []

@@ -34,7 +34,6 @@ class Widths:
         self._values = values
         self._code = values.code
         self._contents = contents
-        self._current: dict[Cell, Value] = {}
         self._bits = SignificantBits(values.code)
         self._patterns = Patterns(values) if patterns else None
         self._stored = 0
@@ -55,19 +54,13 @@ class Widths:
             self._store_pending()
         if self._cursor is not None:
             set_slot(self._values.launch, Slot.WIDTHS, self._cursor + self._stored)
-        for cell, value in self._current.items():
-            self._address(cell).store(value, align=64)
 
     def _written(self, cell: Cell, lanes: Value, value: Value) -> Value:
         """The content of a register after a write to some lanes."""
-        old = self._current.get(cell)
-        if old is None:
-            old = self._address(cell).load(value.type, align=64)
-        self._current[cell] = lanes.select(value, old)
-        return self._current[cell]
-
-    def _address(self, cell: Cell) -> Value:
-        return self._values.registers + cell.offset
+        address = self._values.registers + cell.offset
+        content = lanes.select(value, address.load(value.type, align=64))
+        address.store(content, align=64)
+        return content
 
     def _add(self, value: Value, written: Value) -> None:
         """Take up the content of a register of one or more words."""
