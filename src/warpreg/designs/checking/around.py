@@ -19,7 +19,7 @@ from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKE
 
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""
-KNOWS_WIDTHS = ("plan_write", "issued", "collected", "produced", "arrived")
+KNOWS_WIDTHS = ("admit", "plan_write", "issued", "collected", "produced", "arrived")
 """Hooks in which functions for values may be called."""
 OF_VALUES = {"width": "widths", "pattern": "patterns"}
 """The functions, and what a design declares that calls them."""

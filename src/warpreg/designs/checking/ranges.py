@@ -32,6 +32,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "change": {"resource": "resource", "more": "value"},
     "wake": {"plan": "queue", "token": "token"},
     "after": {"cycles": "completed"},
+    "postpone": {"cycles": "cycles"},
     "width": {"operand": "width"},
     "pattern": {"operand": "pattern"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},

@@ -46,6 +46,7 @@ from warpreg.designs.interface.plan_functions import (
     now,
     nowhere,
     pattern,
+    postpone,
     read,
     update,
     wake,
@@ -75,7 +76,8 @@ __all__ = [
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
     "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "hook", "index_in_block", "is_partial",
     "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
-    "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
+    "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "postpone", "read",
+    "result_operands",
     "scheduler_of", "shape_of", "sm_of", "source_operands", "this_load", "thread_block", "update", "wake", "width",
     "write",
 ]  # fmt: skip

@@ -36,6 +36,7 @@ from warpreg.designs.interface.plan import (
     MERGED,
     OPERAND_COLUMNS,
     PLANNED,
+    POSTPONED,
     READ,
     RECALLS,
     REFUSED,
@@ -140,6 +141,17 @@ def write(
         slices = plan.results[place, where, SLICES]
     _count_access(plan, level, WRITE)
     _spare(plan, level, WRITE, slices)
+
+
+def postpone(plan: Plan, cycles: int) -> None:
+    """In ``produced``: the results of the instruction join the write queues of their banks, or are there, ``cycles``
+    cycles later; of several calls the largest number counts.
+
+    A stage between unit and register file costs time so, without keeping a bank busy.  No effect in other hooks, in a
+    replay, or for instructions that execute when they issue.
+    """
+    if plan.detailed:
+        plan.queued[POSTPONED] = max(plan.queued[POSTPONED], cycles)
 
 
 def nowhere(plan: Plan, operand: int) -> None:
