@@ -21,10 +21,12 @@ from tests.timing.launches import Launched
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Step
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Sm
+from tests.timing.reference.machine_file import sm_of
 from tests.timing.reference.program import steps
 from tests.timing.test_miniatures import events
 from tests.timing.vocabulary import Timed
 
+from warpreg import gpu
 from warpreg.designs import load
 from warpreg.designs.compression.warped_compression import (
     DIVERGED,
@@ -203,3 +205,10 @@ def test_switched_off_it_is_the_plain_register_file(case: Case, seed: int) -> No
 
 def test_first_banks_are_the_low_slices() -> None:
     assert [first_banks(number) for number in (1, 3, 5, 8)] == [0b1, 0b111, 0b11111, 0b11111111]
+
+
+def test_a_dummy_move_takes_as_long_as_a_move_on_the_machine() -> None:
+    """The default of ``move``: from its issue to that of a reader of its result."""
+    run = agreed(one_warp(CHAIN), sm_of(gpu.load("gtx480")))
+    first, second = (one.cycle for one in run.outcome.issues)
+    assert DESIGN.defaults["move"] == second - first

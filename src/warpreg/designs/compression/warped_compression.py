@@ -17,8 +17,8 @@ Where the text is silent (the text was not at hand; abstract and title were):
 - numbers and latencies of compressors and decompressors, and the time to switch on a bank, are parameters, assumed;
 - a compressor accepts a result each cycle, and the first one that is free takes it; the words of a 64-bit result are
   two;
-- a dummy move issues in the place of the write, which its warp repeats ``move`` cycles later; a write of two compressed
-  registers needs two dummy moves;
+- a dummy move issues in the place of the write, which issues ``move`` cycles and a decompression later; a write of two
+  compressed registers needs two dummy moves;
 - lanes without a thread fit any value, so that writes to all threads of a smaller warp are compressed;
 - a register takes banks from its first write until its warp ends; a warp that ends releases its banks;
 - bits that say how a register is compressed, two for each, are read with the register and cost nothing but storage;
@@ -26,7 +26,7 @@ Where the text is silent (the text was not at hand; abstract and title were):
 
 Limits: sources that reach more than ``decompressors`` in a cycle are not delayed; ``late decompressions`` counts them.
 Under a design of slot ``levels``, evictions write whole registers, while the register counts as compressed.  Without
-cycles, a dummy move counts its accesses and takes no time.
+cycles, a dummy move comes after the reads of its instruction.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ class Parameters:
         source="assumed: above the couple of cycles of tfet §4.2 for drowsy registers, which keep part of their supply",
     )  # fmt: skip
     move: int = parameter(
-        18, unit="cycles", low=1, high=1024,
-        source="assumed: from the issue of a move to that of a reader of its result on a GTX 480",
+        10, unit="cycles", low=1, high=1024,
+        source="assumed: from the issue of a move to that of a reader of its result, on the machine gtx480",
     )  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
     if moves == 0:
         return GO
     state.moving[scheduler, 0] = now(plan) + moves - 1
-    return after(plan, moves - 1 + max(state.move, late))
+    return after(plan, moves - 1 + max(state.move + state.decompression, late))
 
 
 @hook
