@@ -37,10 +37,13 @@ TIMED = ("scheduler", "sm")
 TIMED_MACHINE = "gtx980-two-level"
 MACHINES = dict.fromkeys(("packing", "virtualization", "corf", "corf-pp"), "corf-fermi")
 TWO_SUPPLIES = ("power-gated", "all-tfet", "drowsy", "cmos-ra", "mem-ra", "ideal-mem-ra")
+MACHINES["warped-compression"] = "gtx480"
 MACHINES |= dict.fromkeys(TWO_SUPPLIES, "tfet") | dict.fromkeys(("larf", "las"), "larf-gp102")
 """Machines of designs whose parameters give the size of the register file."""
-TECHNOLOGIES = dict.fromkeys(TWO_SUPPLIES, "tfet")
-"""Technologies of designs whose levels few others have."""
+TECHNOLOGIES = dict.fromkeys(TWO_SUPPLIES, "tfet") | {"warped-compression": "common-40nm"}
+"""Technologies of designs whose levels or logic few others have."""
+RESULTS = {"warped-compression": "[Compressed registers](../explanation/register-compression.md)"}
+"""Pages with results of designs whose papers are not reproduced."""
 ORDERS = {
     "static": "accesses depend on the compiled kernel only",
     "warp": "accesses depend on the path of one warp",
@@ -169,6 +172,9 @@ def _results(design: Design) -> Iterator[str]:
     if paper == "modern":
         yield "## Results\n"
         yield "[A modern GPU](../reference/modern-gpu.md) compares it with all other designs on the H100.\n"
+    if design.name in RESULTS:
+        yield "## Results\n"
+        yield f"{RESULTS[design.name]} shows what the source prints beside runs.\n"
     if paper not in PAPERS or design.name == BASELINE:
         return
     yield "## Results\n"
@@ -187,6 +193,8 @@ def _needs(design: Design) -> Iterator[str]:
     if declared.uses:
         used = ", ".join(f"`{name}`" for name in declared.uses)
         yield f"- It uses the state of {used}: `--designs {'+'.join((*declared.uses, design.name))}`."
+    if declared.patterns:
+        yield "- It reads patterns of values, which hardware traces do not have."
     if declared.widths:
         yield "- It reads widths of values, which hardware traces do not have."
     if declared.lanes:

@@ -44,6 +44,18 @@ def test_stall_prediction_takes_the_power_of_its_flip_flops(technology: Technolo
     assert technology.logic["stall-prediction"].power == pytest.approx(expected_mw, rel=1e-2)
 
 
+@pytest.mark.parametrize(("name", "gates_of_a_bit", "units"), [("compressor", 10, 2), ("decompressor", 8, 4)])
+def test_compression_is_so_many_gates_of_the_coalescing_logic(
+    technology: Technology, name: str, gates_of_a_bit: int, units: int
+) -> None:
+    """31 words of 32 bits; the coalescing logic has some 60,000 gates and takes 81.4 pJ in a cycle with all at work."""
+    share = 31 * 32 * gates_of_a_bit / 60_000
+    known, found = technology.logic["coalescing"], technology.logic[name]
+    assert found.energy == pytest.approx(81.4 * share, rel=1e-2)
+    assert found.leakage == pytest.approx(units * known.leakage * share, rel=2e-2)
+    assert found.area == pytest.approx(units * known.area * share, rel=2e-2)
+
+
 def test_the_band_is_from_the_gebhart_papers_to_cacti(technology: Technology) -> None:
     widest = energy.load("rc-rsp-28nm").levels["MRF"].band
     assert widest is not None

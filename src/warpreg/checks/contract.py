@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from piecewise_numba.options import Mode
-from warpreg import timing
+from warpreg import gpu, timing
 from warpreg.checks.counterexample import Counterexample, counterexample
 from warpreg.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.designs import Design, load
@@ -63,7 +63,7 @@ def check_design(
     Raises DesignError for a file that is no design.
     """
     design = load(name, checked=True)
-    given = dict(values or {})
+    given = {**design.of_machine(gpu.load(machine)), **(values or {})}
     design.configure(**given)
     subjects = []
     for workload in workloads:

@@ -71,7 +71,9 @@ def test_half_of_the_register_file_for_every_design(name: str) -> None:
     for machine in (FERMI, gpu.load("regmutex-gtx480-half")):
         registers = machine.warp_registers
         refill = machine.control_cycles
-        sizes = {"physical": registers, "vectors": registers, "banks": machine.register_file.banks, "refill": refill}
+        banks = machine.register_file.banks
+        sizes = {"physical": registers, "vectors": registers, "registers": registers, "banks": banks, "clusters": banks}
+        sizes["refill"] = refill
         chosen = {spec.name: sizes[spec.name] for spec in design.parameters if spec.name in sizes}
         place = design.room(design.configure(**chosen), program_table(kernel), machine, Launch(256), kernel)
         blocks.append(place.blocks)

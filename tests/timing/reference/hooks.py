@@ -257,16 +257,17 @@ class Hooks:
         plan = self._plan_of(now, issued)
         self._call("collected", plan, self._number(issued.warp), pc, operand)
 
-    def produced(self, issued: UnderWay, now: int) -> None:
-        """The results are there; the design may say where they go."""
+    def produced(self, issued: UnderWay, now: int) -> int:
+        """The results are there; the design may say where they go, and by how many cycles they are postponed."""
         if not self.defines("produced") or not issued.results:
-            return
+            return 0
         plan = self._plan_of(now, issued)
         if issued.planned is not None:
             plan.results[:] = issued.planned
             plan = plan._replace(recall=details.RECALLS)
         self._call("produced", plan, self._number(issued.warp), issued.instruction.pc)
         self._set_results(issued, plan)
+        return int(plan.queued[details.POSTPONED])
 
     def _set_results(self, issued: UnderWay, plan: Plan) -> None:
         slot = issued.warp.slot
@@ -386,7 +387,7 @@ class Hooks:
             plan.tables[table, details.CONFLICTS] += served > plan.cycle
             if action == details.LOOKUPS:
                 self._looked_up = max(self._looked_up, served + self._shared.behaviour.tables[table].stages)
-        plan.queued[:] = 0
+        plan.queued[: details.POSTPONED] = 0
         return 0 if answer is None else int(answer)
 
     def _number(self, warp: Warp) -> int:

@@ -421,7 +421,13 @@ class StreamingMultiprocessor:
 
     def _results_are_there(self, issued: UnderWay, now: int) -> None:
         """Results go where the plan says; cells that nobody writes to a bank first leave the scoreboard."""
-        self.hooks.produced(issued, now)
+        late = self.hooks.produced(issued, now)
+        if late:
+            self._at(now + late, partial(self._write_results, issued))
+        else:
+            self._write_results(issued, now)
+
+    def _write_results(self, issued: UnderWay, now: int) -> None:
         instruction = issued.instruction
         if instruction.control is None:
             for cell in instruction.results_apart:

@@ -53,7 +53,7 @@ WORDS = {
     Kind.LOOP: "the loops of one call take more than {high} steps",
     Kind.NO_SOURCE: "a source operand is planned in a hook that does not plan sources",
     Kind.NO_RESULT: "a result operand is planned in a hook that does not plan results",
-    Kind.NO_WIDTH: "this hook cannot ask for widths",
+    Kind.NO_WIDTH: "this hook cannot ask for widths and patterns",
     Kind.TWICE: "operand {value} is planned twice",
     Kind.TWICE_THERE: "result operand {value} is planned twice for this level",
     Kind.FORGOTTEN_SOURCE: "source operand {value} is not planned; call read, or nowhere(plan, operand)",

@@ -32,7 +32,9 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "change": {"resource": "resource", "more": "value"},
     "wake": {"plan": "queue", "token": "token"},
     "after": {"cycles": "completed"},
+    "postpone": {"cycles": "cycles"},
     "width": {"operand": "width"},
+    "pattern": {"operand": "pattern"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
     "update": {"plan": "asking", "table": "table", "index": "entry"},
     "now": {},
@@ -170,6 +172,11 @@ def width(site: int, operand: Any) -> Any:
     if is_outside(operand - first, count):
         _no_operand(site, NO_WIDTH, WIDTH, operand, first, count)
     return operand
+
+
+def pattern(site: int, operand: Any) -> Any:
+    """A result of the instruction, whose pattern is asked for."""
+    return width(site, operand)
 
 
 def bank(site: int, given: Any) -> Any:
@@ -318,7 +325,7 @@ GUARDS: Mapping[str, Guard] = {
     guard.__name__: guard
     for guard in (
         source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
-        bank, slices, row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
+        bank, slices, row, register, warp, width, pattern, asking, table, moved_register, moved_warp, moved, queue,
     )
 }  # fmt: skip
 """By kind of argument what else is to be done with it."""

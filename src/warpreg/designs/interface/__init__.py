@@ -19,6 +19,19 @@ from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
 from warpreg.designs.interface.parameters import NoParameters, parameter
+from warpreg.designs.interface.patterns import (
+    CONSTANT,
+    HALVES_CONSTANT,
+    HALVES_STRIDE_1,
+    HALVES_STRIDE_4,
+    STRIDE,
+    STRIDE_1,
+    STRIDE_4,
+    UNEVEN,
+    delta_bytes,
+    is_partial,
+    shape_of,
+)
 from warpreg.designs.interface.plan import GO, IRREGULAR, PRIVATE, READ, SHARED, UNSET, WRITE, Plan
 from warpreg.designs.interface.plan_functions import (
     after,
@@ -32,6 +45,8 @@ from warpreg.designs.interface.plan_functions import (
     move,
     now,
     nowhere,
+    pattern,
+    postpone,
     read,
     update,
     wake,
@@ -56,10 +71,13 @@ from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
+    "CONSTANT", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD", "IRREGULAR", "MRF", "PRIVATE",
+    "READ", "SHARED", "STRIDE", "STRIDE_1", "STRIDE_4", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_served", "is_timed",
-    "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel",
-    "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "this_load", "thread_block", "update", "wake", "width", "write",
+    "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "hook", "index_in_block", "is_partial",
+    "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
+    "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "postpone", "read",
+    "result_operands",
+    "scheduler_of", "shape_of", "sm_of", "source_operands", "this_load", "thread_block", "update", "wake", "width",
+    "write",
 ]  # fmt: skip

@@ -36,6 +36,7 @@ from warpreg.designs.interface.plan import (
     MERGED,
     OPERAND_COLUMNS,
     PLANNED,
+    POSTPONED,
     READ,
     RECALLS,
     REFUSED,
@@ -49,6 +50,7 @@ from warpreg.designs.interface.plan import (
     WRITE,
     Plan,
 )
+from warpreg.trace.patterns import pattern_of, width_of
 
 
 def read(
@@ -139,6 +141,17 @@ def write(
         slices = plan.results[place, where, SLICES]
     _count_access(plan, level, WRITE)
     _spare(plan, level, WRITE, slices)
+
+
+def postpone(plan: Plan, cycles: int) -> None:
+    """In ``produced``: the results of the instruction join the write queues of their banks, or are there, ``cycles``
+    cycles later; of several calls the largest number counts.
+
+    A stage between unit and register file costs time so, without keeping a bank busy.  No effect in other hooks, in a
+    replay, or for instructions that execute when they issue.
+    """
+    if plan.detailed:
+        plan.queued[POSTPONED] = max(plan.queued[POSTPONED], cycles)
 
 
 def nowhere(plan: Plan, operand: int) -> None:
@@ -245,7 +258,17 @@ def width(plan: Plan, operand: int) -> int:
     In ``plan_write``, ``produced`` and ``arrived`` of a design that declares ``widths=True``.  What ``rewrite`` has
     inserted has width 4.
     """
-    return int(plan.widths[plan.width_at[0] + operand])
+    return int(width_of(plan.widths[plan.width_at[0] + operand]))
+
+
+def pattern(plan: Plan, operand: int) -> int:
+    """The pattern of result ``operand``: shape and deltas of the register after the write, and whether the write is
+    partial (`shape_of`, `delta_bytes`, `is_partial`).
+
+    In the hooks that know `width`, of a design that declares ``patterns=True``.  What ``rewrite`` has inserted is
+    uneven and partial.
+    """
+    return int(pattern_of(plan.widths[plan.width_at[0] + operand]))
 
 
 def change(plan: Plan, resource: int, more: int) -> None:

@@ -483,6 +483,9 @@ class ops(Columns):
     MASK: _Op = word("lanes", "mask of active lanes")
     SEQUENCE: _Op = word("order", "order of issue in its SM")
     TICKETS: _Op = word("transactions", "outstanding transactions")
+    POSTPONED: _Op = word(
+        "flag", "the same word after its last transaction: NONE while its results are postponed", at="TICKETS"
+    )
     TO_SEND: _Op = word("transactions", "transactions still to send, or conflict cycles")
     PLACE: _Op = word("place", "the same word before dispatch, with a read window: its place in a queue", at="TO_SEND")
     UNITS: Column[OpRow, UnitsRow] = word("row", "units that execute it")

@@ -325,8 +325,17 @@ def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
 
 
 @port("the hook produced")
-def produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """The results of an instruction have left their unit or memory; their writes are not queued yet."""
+def produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
+    """The results of an instruction have left their unit or memory; their writes are not queued yet.  Returns the
+    cycles by which they are postponed.
+    """
+    return 0
+
+
+@port("the hook produced")
+def is_postponed(c: Core, op: OpRow) -> bool:
+    """Whether the results of an instruction that is due were postponed until now."""
+    return False
 
 
 @port("the hooks plan_reads and collected, which see every operand")

@@ -102,6 +102,11 @@ def see_widths(c: Core, d: Any, op: OpRow) -> None:
     """A hook is called for an instruction under way: say where the widths of its results are."""
 
 
+@port("hooks that ask for widths of results")
+def see_widths_of_head(c: Core, d: Any, warp: WarpRow, pc: Pc) -> None:
+    """The same of the instruction that a warp would issue next."""
+
+
 def record_base(c: Core, access: int) -> int:
     """The base address of an access record, 0 without one."""
     return c.slab[access + 1] if access != NONE else 0
@@ -417,6 +422,7 @@ def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> i
     access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
     mask = c.rows[warp, warps.MASK]
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, NONE, now)
+    see_widths_of_head(c, d, warp, pc)
     answer = admit(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
     return answer

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.designs.interface.plan import KEEPS, MERGED, RECALLS, UNSET, Plan, forget_results, recalling_plan
+from warpreg.designs.interface.plan import (
+    KEEPS,
+    MERGED,
+    POSTPONED,
+    RECALLS,
+    UNSET,
+    Plan,
+    forget_results,
+    recalling_plan,
+)
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
@@ -184,17 +193,24 @@ def produced(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 
 @stands_for(ports.produced, when.hook("produced") & ~when.TOLD_ONLY)
-def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     pc = c.rows[op, ops.PC]
     count = d.program.result_start[pc + 1] - d.program.result_start[pc]
     if count == 0:
-        return
+        return 0
     warp = c.rows[op, ops.WARP]
+    d.queued[POSTPONED] = 0
     plan = recalling(plan_of_op(c, d, sm, op, now))
     recall_results(c, d, op, count)
     produced(d.state, d.program, number_of(c, warp), pc, plan)
     adapters.settle(c, d, sm, now)
     adapters.note_results(c, d, warp, pc, op)
+    return int(d.queued[POSTPONED])
+
+
+@stands_for(ports.is_postponed, when.hook("produced"))
+def is_postponed(c: Core, op: OpRow) -> bool:
+    return c.rows[op, ops.POSTPONED] == NONE
 
 
 @port("results that are planned twice")
@@ -213,12 +229,14 @@ def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
 
 
 @stands_for(ports.produced, when.TOLD_ONLY)
-def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
     pc = c.rows[op, ops.PC]
     if d.program.result_start[pc] == d.program.result_start[pc + 1]:
-        return
+        return 0
+    d.queued[POSTPONED] = 0
     produced(d.state, d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
     adapters.settle(c, d, sm, now)
+    return int(d.queued[POSTPONED])
 
 
 @stands_for(adapters.keeping, when.PLANS_TWICE)

@@ -33,6 +33,17 @@ def take_widths(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
 
 @stands_for(adapters.see_widths, when.WIDTHS)
 def see_widths(c: Core, d: Any, op: OpRow) -> None:
-    end = c.rows[c.rows[op, ops.WARP], warps.RECORDS_END]
-    first = WORD_BYTES * (end - 1 - c.slab[end - 1]) + c.rows[op, c.machine[machine.OP_RESULT]]
-    d.plan.width_at[0] = first - d.program.result_start[c.rows[op, ops.PC]]
+    found = c.rows[op, c.machine[machine.OP_RESULT]]
+    _point(c, d, c.rows[op, ops.WARP], c.rows[op, ops.PC], found)
+
+
+@stands_for(adapters.see_widths_of_head, when.WIDTHS)
+def see_widths_of_head(c: Core, d: Any, warp: WarpRow, pc: Pc) -> None:
+    _point(c, d, warp, pc, c.rows[warp, warps.RESULTS])
+
+
+def _point(c: Core, d: Any, warp: WarpRow, pc: Pc, result: int) -> None:
+    """The results of an instruction are those from this one on, of all that its warp writes."""
+    end = c.rows[warp, warps.RECORDS_END]
+    first = WORD_BYTES * (end - 1 - c.slab[end - 1])
+    d.plan.width_at[0] = first + result - d.program.result_start[pc]

@@ -34,6 +34,9 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
             ports.ask_again(c, op, now)
         elif ports.is_present(c, op):
             ports.present(c, d, sm, op, now)
+        elif ports.is_postponed(c, op):
+            c.rows[op, ops.POSTPONED] = 0
+            write_results(c, d, sm, op, now)
         else:
             process_results(c, d, sm, op, now)
         op = following
@@ -72,10 +75,19 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
 
 @port("a recording")
 def process_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """Process the results of ``op``: those that need a bank join its queue, the others are written."""
+    """The results of ``op`` have left their unit or memory; they are written now, or later if a design says so."""
+    late = ports.produced(c, d, sm, op, now)
+    if late > 0:
+        c.rows[op, ops.POSTPONED] = NONE
+        schedule(c, sm, op, now + late, now)
+    else:
+        write_results(c, d, sm, op, now)
+
+
+def write_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """Results that need a bank join its queue, the others are written."""
     pc = c.rows[op, ops.PC]
     warp = c.rows[op, ops.WARP]
-    ports.produced(c, d, sm, op, now)
     first = c.code[pc, code.WRITES]
     for row in range(first, c.code[pc, code.WRITES_END]):
         word = operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT

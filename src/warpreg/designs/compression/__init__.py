@@ -1,0 +1,1 @@
+"""Register files that hold values in compressed form."""
