@@ -15,6 +15,7 @@ from warpreg.counting.block_visits import block_visits
 from warpreg.counting.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.counting.distinct_warps import expanded
 from warpreg.counting.errors import ReplayError
+from warpreg.designs.interface.own_memory import traffic_events
 from warpreg.designs.interface.program import Program, lengths, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
@@ -113,7 +114,8 @@ def replay_launches(
         accesses=counters.accesses,
         moves=counters.moves,
         events=dict(zip(chosen.events, counters.events.tolist(), strict=True))
-        | table_events(tables, counters.tables, ("lookups", "updates")),
+        | table_events(tables, counters.tables, ("lookups", "updates"))
+        | traffic_events(chosen.hooks, counters.traffic),
         warp_instructions=warp_instructions(counters, program),
         spared=counters.spared,
         slices=slices,

@@ -55,7 +55,8 @@ class Counters:
     """Counts of a walk.
 
     ``visits`` int64[blocks] are block visits.  ``accesses`` and ``spared`` int64[levels, 2, 2], ``moves`` int64[levels,
-    levels], ``events`` int64[events] and ``tables`` int64[tables, 3] are the counts of the ``blank`` plan.
+    levels], ``events`` int64[events], ``tables`` int64[tables, 3] and ``traffic`` int64[2, 2] are the counts of the
+    ``blank`` plan.
     """
 
     def __init__(self, program: Program, levels: int, events: int, tables: int = 0) -> None:
@@ -63,6 +64,7 @@ class Counters:
         self.blank = blank_plan(levels, events, *operand_rows(program), tables=tables)
         self.accesses, self.spared = (one.reshape(levels, 2, 2) for one in (self.blank.accesses, self.blank.spared))
         self.moves, self.events, self.tables = self.blank.moves, self.blank.events, self.blank.tables
+        self.traffic = self.blank.traffic
 
     def like(self, program: Program) -> Counters:
         """Fresh ones of the same sizes."""
@@ -76,7 +78,7 @@ class Counters:
     @property
     def planned(self) -> tuple[NDArray[np.int64], ...]:
         """Those of the plan."""
-        return self.accesses, self.spared, self.moves, self.events, self.tables
+        return self.accesses, self.spared, self.moves, self.events, self.tables, self.traffic
 
 
 class Widths:

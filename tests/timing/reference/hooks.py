@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from tests.timing.reference.instruction import Result, Source, Step, UnderWay
+from tests.timing.reference.load_store import Traffic
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.tables import Tables
 from tests.timing.reference.warp import Warp
@@ -21,13 +22,16 @@ from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.banks import Collectors as OwnCollectors
 from warpreg.designs.interface.hardware import Table
+from warpreg.designs.interface.own_memory import LINE_BYTES, REGISTERS
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
 from warpreg.designs.loading.fetch import UNSLICED
+from warpreg.timing.core.access_record import DESIGN_BASE, LINES_OF_SM, OWN_LINES
 
 Tell = Callable[[int, int], None]
 Complete = Callable[[int, int, int], None]
+Send = Callable[[Traffic], None]
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Counts:
         self.moves = np.zeros((behaviour.levels, behaviour.levels), np.int64)
         self.events = np.zeros(behaviour.events, np.int64)
         self.tables = np.zeros((max(behaviour.tables, default=-1) + 1, 3), np.int64)
+        self.traffic = np.zeros((2, 2), np.int64)
         self.levels = np.zeros((sms, behaviour.resources, 3), np.int64)
 
     def integrals(self, cycles: int) -> list[list[int]]:
@@ -105,12 +110,13 @@ class Hooks:
     """The hooks as one SM calls them.
 
     ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle;
-    ``complete`` each held load that they complete, in how many cycles, and the cycle.
+    ``complete`` each held load that they complete, in how many cycles, and the cycle; ``send`` is told each register
+    that they send to memory or fetch.
     """
 
-    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete) -> None:
+    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete, send: Send) -> None:
         self._shared, self._sm, self._index, self._wake, self._complete = shared, sm, index, wake, complete
-        self._hooks = shared.behaviour.hooks
+        self._hooks, self._send = shared.behaviour.hooks, send
         self.extras: list[Extra] = []
         self._tables = Tables(shared.behaviour.tables)
         self._looked_up = 0
@@ -207,6 +213,12 @@ class Hooks:
             plan = self._plan_of_access(now, issued)
             number, pc = self._number(issued.warp), issued.instruction.pc
             self._call("memory_returned", plan, number, pc, now - issued.entered)
+
+    def transferred(self, slot: int, register: int, now: int) -> None:
+        """A register that was fetched is there."""
+        if self.defines("transferred"):
+            number = self._index * self._sm.slots + slot
+            self._call("transferred", self._plan(now)._replace(warp=number), number, register)
 
     def arrived(self, issued: UnderWay, now: int) -> None:
         pc = issued.instruction.pc
@@ -349,6 +361,7 @@ class Hooks:
             moves=counts.moves,
             events=counts.events,
             tables=counts.tables,
+            traffic=counts.traffic,
             levels=counts.levels,
             mask=step.mask if step else 0,
             datapath=int(program.datapath[pc]) if step else 0,
@@ -381,6 +394,11 @@ class Hooks:
             self._wake(token, plan.cycle)
         for load, cycles in plan.completed[: plan.queued[details.COMPLETED]].tolist():
             self._complete(load, cycles, plan.cycle)
+        for way, warp, register, line, sectors in plan.sent[: plan.queued[details.SENT]].tolist():
+            place = OWN_LINES + line if line != UNSET else warp % self._sm.slots * REGISTERS + register
+            place = DESIGN_BASE + (self._index * LINES_OF_SM + place) * LINE_BYTES
+            is_fetch, slot = way == details.FETCHED, warp % self._sm.slots
+            self._send(Traffic(is_fetch, slot, register, place, sectors, plan.cycle))
         for table, index, action in plan.asked[: plan.queued[details.ASKED]].tolist():
             served = self._tables.serve(table, index, plan.cycle)
             plan.tables[table, details.CONFLICTS] += served > plan.cycle

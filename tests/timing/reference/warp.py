@@ -34,6 +34,7 @@ class Warp:
     asked: int | None = None
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
+    away: int = 0
     at_barrier: bool = False
     gathers_at: int | None = None
     at_fence: bool = False
@@ -65,7 +66,7 @@ class Warp:
 
     @property
     def has_ended(self) -> bool:
-        return self.head is None and not self.under_way
+        return self.head is None and not self.under_way and not self.away
 
     @property
     def is_fenced(self) -> bool:

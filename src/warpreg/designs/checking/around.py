@@ -15,7 +15,7 @@ from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.checking.ranges import MAX_CYCLES, MAX_VALUE, RECALLED
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
-from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKEN
+from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, SENT, WOKEN
 
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""
@@ -28,7 +28,7 @@ ANSWERS: Mapping[str, tuple[int, int]] = {
     "owner": (-1, MAX_VALUE),
 }
 """The least and the greatest answer of a hook."""
-QUEUING = ("move", "extra", "wake", "lookup", "update", "complete")
+QUEUING = ("move", "extra", "wake", "lookup", "update", "complete", "spill", "fetch")
 LOOPS = ("turn", "bounded")
 """Guards of loops."""
 
@@ -227,6 +227,7 @@ def _end(plan: Any) -> None:
         _fits(plan.queued[WOKEN], plan.woken.size)
         _fits(plan.queued[ASKED], plan.asked.shape[0])
         _fits(plan.queued[COMPLETED], plan.completed.shape[0])
+        _fits(plan.queued[SENT], plan.sent.shape[0])
 
 
 def _fits(queued: int, room: int) -> None:

@@ -44,6 +44,9 @@ class Kind(enum.IntEnum):
     NO_WIDTH = enum.auto()
     LOAD = enum.auto()
     LANE = enum.auto()
+    LINE = enum.auto()
+    OFFSET = enum.auto()
+    BYTES = enum.auto()
 
 
 OUTSIDE = "{what} {value} is outside {low} to {high}"
@@ -60,7 +63,8 @@ WORDS = {
     Kind.FORGOTTEN_RESULT: "result operand {value} is not planned; call write, or nowhere(plan, operand)",
     Kind.MERGED: "merged operand {value} is not planned before for the same level",
     Kind.HELD: "register {value} of the register file is outside {low} to {high}, what a warp holds by residency",
-    Kind.QUEUE: "one call queues more than {high} extra accesses, tokens, accesses of tables or completed loads",
+    Kind.QUEUE: "one call queues more than {high} extra accesses, tokens, table accesses, completed loads or "
+    "memory accesses",
 }
 """By kind; the others are `OUTSIDE`."""
 NAMES = {

@@ -15,6 +15,7 @@ from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.interface.declaration import Declaration
+from warpreg.designs.interface.own_memory import LINE_BYTES, MAX_LINE, REGISTERS
 from warpreg.designs.interface.plan import UNSET
 
 Guard = Callable[..., Any]
@@ -40,6 +41,10 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "this_load": {},
     "complete": {"plan": "queue", "load": "load", "cycles": "completed"},
     "lane_address": {"lane": "lane"},
+    "spill": {"plan": "queue", "register": "spilled", "warp": "warp", "line": "line", "offset": "offset",
+              "bytes": "bytes"},
+    "fetch": {"plan": "queue", "register": "spilled", "warp": "warp", "line": "line", "offset": "offset",
+              "bytes": "bytes"},
 }  # fmt: skip
 """By plan function and parameter the kind of the argument."""
 DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp": UNSET, "amount": 1}}
@@ -86,6 +91,10 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
         "load": (Kind.LOAD, 0, MAX_VALUE),
         "completed": (Kind.CYCLES, 1, MAX_CYCLES),
         "lane": (Kind.LANE, 0, 31),
+        "spilled": (Kind.REGISTER, 0, REGISTERS - 1),
+        "line": (Kind.LINE, UNSET, MAX_LINE),
+        "offset": (Kind.OFFSET, 0, LINE_BYTES - 1),
+        "bytes": (Kind.BYTES, 1, LINE_BYTES),
     }
 
 

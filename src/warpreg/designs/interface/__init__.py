@@ -18,6 +18,7 @@ from warpreg.designs.interface.declaration import MRF, Declaration
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
+from warpreg.designs.interface.own_memory import fetch, spill
 from warpreg.designs.interface.parameters import NoParameters, parameter
 from warpreg.designs.interface.plan import GO, IRREGULAR, PRIVATE, READ, SHARED, UNSET, WRITE, Plan
 from warpreg.designs.interface.plan_functions import (
@@ -57,9 +58,10 @@ from warpreg.ir.edges import on_edges
 
 __all__ = [
     "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
-    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_served", "is_timed",
-    "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel",
-    "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "this_load", "thread_block", "update", "wake", "width", "write",
+    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room",
+    "Structure", "Table", "after", "change", "complete", "count", "extra", "fetch", "hook", "index_in_block",
+    "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
+    "parameter", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
+    "scheduler_of", "sm_of", "source_operands", "spill", "this_load", "thread_block", "update", "wake", "width",
+    "write",
 ]  # fmt: skip

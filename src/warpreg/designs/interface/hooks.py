@@ -72,6 +72,10 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION,
         "which levels the results of instruction pc are written to, when they leave their unit or memory",
     ),
+    "transferred": HookSpec(
+        ("state", "program", "warp", "register", "plan"),
+        "how state changes when a register of a warp that the design has fetched or moved is there",
+    ),
     "arrived": HookSpec(_INSTRUCTION, "where the results of long-latency instruction pc go when they arrive"),
     "written_back": HookSpec(
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),

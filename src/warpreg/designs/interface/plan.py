@@ -47,7 +47,13 @@ LOOKUPS, UPDATES, CONFLICTS = range(3)
 """Columns of ``tables``; CONFLICTS: accesses that waited for a port."""
 COMPLETED_LOAD, COMPLETED_CYCLES = range(2)
 """Columns of a held load that a hook completes."""
-EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED = range(5)
+SENT_WAY, SENT_WARP, SENT_REGISTER, SENT_LINE, SENT_SECTORS = range(5)
+"""Columns of an access to memory of the design's own; the way is SPILLED or FETCHED, the line one of its SM."""
+SPILLED, FETCHED = range(2)
+"""Rows of ``traffic``."""
+ACCESSES, BYTES = range(2)
+"""Columns of ``traffic``."""
+EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, SENT = range(6)
 """Index of ``queued``."""
 LANES_AT, LANE_MASK = range(2)
 """Index of ``lane_at``."""
@@ -82,6 +88,8 @@ class Plan(NamedTuple):
     """int64[events]."""
     tables: NDArray[np.int64]
     """int64[tables, 3] with columns LOOKUPS, UPDATES, CONFLICTS."""
+    traffic: NDArray[np.int64]
+    """int64[2, 2]: accesses to memory of the design's own, rows SPILLED and FETCHED, columns ACCESSES and BYTES."""
     slices: int
     """Slices of a bank."""
     mask: int
@@ -128,9 +136,11 @@ class Plan(NamedTuple):
     """int64[n, 3] accesses of tables with columns ASKED_*."""
     completed: NDArray[np.int64]
     """int64[n, 2] held loads with columns COMPLETED_*."""
+    sent: NDArray[np.int64]
+    """int64[n, 5] accesses to memory of the design's own with columns SENT_*."""
     queued: NDArray[np.int64]
-    """int64[5]: numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that
-    the core can raise an error; and a mask of slices that the banks do not have.
+    """int64[6]: numbers of rows of extras, woken, asked, completed and sent, which exceed n if more were requested so
+    that the core can raise an error; and a mask of slices that the banks do not have.
     """
     planned: NDArray[np.int64]
     """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0
@@ -159,15 +169,15 @@ class Plan(NamedTuple):
 
 
 ARRAYS = (
-    "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "completed",
-    "queued", "planned", "levels", "widths", "width_at", "lanes", "lane_at",
+    "accesses", "spared", "moves", "events", "tables", "traffic", "sources", "results", "extras", "woken", "asked",
+    "completed", "sent", "queued", "planned", "levels", "widths", "width_at", "lanes", "lane_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
 NUMBERS: Any = {name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1, "main": 1}
 """The numbers of a blank plan."""
 
-COUNTED = ("accesses", "spared", "moves", "events", "tables")
+COUNTED = ("accesses", "spared", "moves", "events", "tables", "traffic")
 """Those that only grow: counts."""
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
@@ -190,7 +200,8 @@ def blank_plan(
 ) -> Plan:
     """An empty plan for instructions of at most these numbers of source and result operands.
 
-    One call may request up to ``queue`` extra accesses, tokens, accesses of tables and completed loads each.
+    One call may request up to ``queue`` extra accesses, tokens, accesses of tables, completed loads and accesses to
+    memory each.
     """
     return Plan(
         accesses=np.zeros(levels * 4, np.int64),
@@ -198,13 +209,15 @@ def blank_plan(
         moves=np.zeros((levels, levels), np.int64),
         events=np.zeros(events, np.int64),
         tables=np.zeros((tables, 3), np.int64),
+        traffic=np.zeros((2, 2), np.int64),
         sources=np.full((sources, OPERAND_COLUMNS), UNSET, np.int32),
         results=np.full((results, 2, OPERAND_COLUMNS), UNSET, np.int32),
         extras=np.zeros((queue, 4), np.int32),
         woken=np.zeros(queue, np.int64),
         asked=np.zeros((queue, 3), np.int64),
         completed=np.zeros((queue, 2), np.int64),
-        queued=np.zeros(5, np.int64),
+        sent=np.zeros((queue, 5), np.int64),
+        queued=np.zeros(6, np.int64),
         planned=np.zeros(7, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),

@@ -58,6 +58,8 @@ class CoreConfig:
     """The collectors of a warp slot, if it owns any."""
     has_tables: bool = False
     """The design has tables in front of operand fetch."""
+    sends_to_memory: bool = False
+    """Hooks send registers to memory or fetch them."""
     reach: bool = False
     """The run asks which level of memory warps wait for."""
     recording: Recording = ""
@@ -174,10 +176,19 @@ def shares_accesses(given: CoreConfig) -> bool:
 
 SHARED = Condition("words share accesses of a bank", shares_accesses, "each word takes an access")
 
+TRAFFIC = Condition(
+    "hooks send registers to memory", lambda given: given.sends_to_memory, "hooks send no registers to memory"
+)
+
 # Of the run.
 
 REACH = Condition(
     "the run asks how far accesses go", lambda given: given.reach, "the run does not ask how far accesses go"
+)
+ANSWERING_LEVELS = Condition(
+    "the run asks how far accesses go, or hooks send registers to memory",
+    lambda given: given.reach or given.sends_to_memory,
+    "nobody asks how far accesses go",
 )
 RECORDED = Condition("the run is recorded", lambda given: given.recording != "")
 EVENTS = Condition("the run records events", lambda given: given.recording == "events")

@@ -102,10 +102,48 @@ MEMORY: tuple[Any, ...] = (
 """The ports that every memory model must fill."""
 
 
-@port("the memory model of a run that asks how far accesses go")
+@port("the memory model of a run that asks how far accesses go, or whose hooks send registers to memory")
 def reach(memory: Any, sm: SmRow) -> int:
     """The level of memory that has answered the last ticket; known only in a run that asks."""
     return 0
+
+
+@port("hooks that send registers to memory")
+def sends_first(c: Core, memory: Any, sm: SmRow, now: int) -> None:
+    """Before the head of the load-store queue: a register that has waited longer is sent."""
+
+
+@port("hooks that send registers to memory")
+def sends_then(c: Core, memory: Any, sm: SmRow, now: int) -> None:
+    """After the head of the load-store queue: a register is sent if memory still accepts one."""
+
+
+@port("hooks that send registers to memory")
+def traffic_at(c: Core, sm: SmRow) -> int:
+    """The next cycle in which a register may be sent, NEVER without one."""
+    return NEVER
+
+
+@port("hooks that send registers to memory")
+def memory_answers(c: Core, sm: SmRow, now: int) -> None:
+    """Memory returns something to the SM, so that it may accept again."""
+
+
+@port("hooks that send registers to memory")
+def nothing_away(c: Core, warp: WarpRow) -> bool:
+    """Whether memory has answered all that hooks have sent and fetched for a warp."""
+    return True
+
+
+@port("hooks that send registers to memory")
+def is_traffic(c: Core, op: OpRow) -> bool:
+    """Whether a ticket is that of a register that a hook has sent or fetched."""
+    return False
+
+
+@port("hooks that send registers to memory")
+def traffic_is_back(c: Core, memory: Any, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """That ticket is back."""
 
 
 @port("a run that asks how far accesses go")

@@ -120,12 +120,18 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
     complete_loads(c, d, sm, now)
+    send_registers(c, d, sm, now)
     return serve_tables(c, d, sm, now)
 
 
 @port("the hook load_lookup, which may hold a load")
 def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Complete the held loads that a hook has named."""
+
+
+@port("hooks that send registers to memory")
+def send_registers(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """Registers that a hook sends to memory or fetches wait for the load-store unit."""
 
 
 @port("tables in front of operand fetch")

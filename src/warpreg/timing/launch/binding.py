@@ -198,7 +198,7 @@ class EntryArguments:
         if not self.has_design:
             return system, NO_DESIGN
         plan, kept = self._plan_for(core, self._plans[member]), self._kept_for(core)
-        queues = plan.extras, plan.woken, plan.asked, plan.completed, plan.queued
+        queues = plan.extras, plan.woken, plan.asked, plan.completed, plan.sent, plan.queued
         own = self.program, self.state, resets_of(self.fields)
         return system, Designs(plan, plan.sources, plan.results, *queues, kept, self.tables, self.free_ports, *own)
 

@@ -49,6 +49,8 @@ class Designs(NamedTuple):
     """Accesses of tables that it asks for."""
     completed: NDArray[Any]
     """Held loads that it completes."""
+    sent: NDArray[Any]
+    """Accesses to memory of the design's own."""
     queued: NDArray[Any]
     """How many there are of these."""
     kept: NDArray[Any]

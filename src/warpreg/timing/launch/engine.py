@@ -129,7 +129,7 @@ class Engine:
             return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")
         return TimingError(
             f"design {design}: hooks asked for more than the core has room for: more than {QUEUE} extra accesses, "
-            f"tokens or completed loads in one call, or too much in one cycle"
+            f"tokens, completed loads or memory accesses in one call, or too much in one cycle"
         )
 
     def _feed(self) -> None:

@@ -48,6 +48,10 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     if ports.next_return(memory, sm) <= now:
         op = ports.returned(memory, sm, now)
         while op != NONE:
+            if ports.is_traffic(c, op):
+                ports.traffic_is_back(c, memory, d, sm, op, now)
+                op = ports.returned(memory, sm, now)
+                continue
             ports.ticket_is_back(c, memory, sm, op)
             c.rows[op, ops.TICKETS] -= 1
             if c.rows[op, ops.TICKETS] == 0 and c.rows[op, ops.TO_SEND] == 0:
@@ -256,7 +260,7 @@ def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         mark(c, warp)
     if c.rows[warp, warps.FLIGHT] == 0:
         mark(c, warp)
-        if c.rows[warp, warps.HEAD] == NONE:
+        if c.rows[warp, warps.HEAD] == NONE and ports.nothing_away(c, warp):
             end_warp(c, sm, warp)
 
 
