@@ -21,6 +21,7 @@ from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.banks import Collectors as OwnCollectors
 from warpreg.designs.interface.hardware import Table
+from warpreg.designs.interface.paths import TRANSFER, Path, path_rows
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
@@ -28,6 +29,7 @@ from warpreg.designs.loading.fetch import UNSLICED
 
 Tell = Callable[[int, int], None]
 Complete = Callable[[int, int, int], None]
+Begin = Callable[["Transfer", int], None]
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,18 @@ class Extra:
 
     register: int
     slot: int
+    bank: int | None
+    then: Callable[[int], None] | None = None
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A register that goes along a path of the design, of the warp that was in a slot, if any."""
+
+    path: int
+    register: int
+    slot: int
+    warp: Warp | None
     bank: int | None
 
 
@@ -56,6 +70,8 @@ class Behaviour:
     resources: int = 0
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
+    paths: Mapping[int, Path] = field(default_factory=dict)
+    level_names: tuple[str, ...] = ("MRF",)
     collectors: OwnCollectors | None = None
     stages: int = 0
 
@@ -105,13 +121,21 @@ class Hooks:
     """The hooks as one SM calls them.
 
     ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle;
-    ``complete`` each held load that they complete, in how many cycles, and the cycle.
+    ``complete`` each held load that they complete, in how many cycles, and the cycle; ``begin`` each transfer that they
+    start, and the cycle; ``slots`` are the warps in slots.
     """
 
-    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete) -> None:
+    def __init__(
+        self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete, begin: Begin,
+        slots: list[Warp | None],
+    ) -> None:  # fmt: skip
+        self._begin, self._slots = begin, slots
         self._shared, self._sm, self._index, self._wake, self._complete = shared, sm, index, wake, complete
         self._hooks = shared.behaviour.hooks
         self.extras: list[Extra] = []
+        main = [name for level, name in enumerate(shared.behaviour.level_names) if shared.behaviour.main >> level & 1]
+        self._path_rows = path_rows(shared.behaviour.paths, shared.behaviour.level_names, main)
+        self.main = main
         self._tables = Tables(shared.behaviour.tables)
         self._looked_up = 0
 
@@ -119,6 +143,17 @@ class Hooks:
     def access(self) -> Banks:
         """What an access of a bank can read."""
         return self._shared.behaviour.banks
+
+    @property
+    def paths(self) -> Mapping[int, Path]:
+        """Those of the design."""
+        return self._shared.behaviour.paths
+
+    def transferred(self, one: Transfer, now: int) -> None:
+        """A transfer is complete; nobody is told if its warp has left."""
+        if one.warp is not None and self._slots[one.slot] is one.warp and self.defines("transferred"):
+            plan = self._plan(now, warp=one.warp)
+            self._call("transferred", plan, self._number(one.warp), one.path, one.register)
 
     @property
     def stages(self) -> int:
@@ -349,6 +384,7 @@ class Hooks:
             moves=counts.moves,
             events=counts.events,
             tables=counts.tables,
+            paths=self._path_rows,
             levels=counts.levels,
             mask=step.mask if step else 0,
             datapath=int(program.datapath[pc]) if step else 0,
@@ -375,7 +411,12 @@ class Hooks:
             raise wrong
         extras, woken = plan.queued.tolist()[:2]
         for row in plan.extras[:extras].tolist():
-            _, warp, register, bank = row
+            action, warp, register, bank = row
+            if action >= TRANSFER:
+                slot = warp % self._sm.slots
+                own = None if bank == UNSET else bank
+                self._begin(Transfer(action - TRANSFER, register, slot, self._slots[slot], own), plan.cycle)
+                continue
             self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
         for token in plan.woken[:woken].tolist():
             self._wake(token, plan.cycle)
