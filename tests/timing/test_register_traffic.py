@@ -84,6 +84,12 @@ def test_a_packed_register_moves_fewer_sectors() -> None:
     assert packed.cycles <= whole.cycles
 
 
+def test_a_hook_of_an_sm_names_the_warp(tmp_path: Path) -> None:
+    text = "@hook\ndef block_start(state, program, sm, plan): spill(plan, 0)"
+    with pytest.raises(DesignError, match=r"hand\.py:\d+: .*warp"):
+        fast(one_warp(CHAIN), machine_with_memory(PLAIN, 20, 1), 1, 8, design=hand(tmp_path, text, checked=True))
+
+
 @pytest.mark.parametrize("model", ["fixed", "cached", "contention"])
 def test_what_answers_adds_up(model: str) -> None:
     """Each fetch that was asked for has been answered by one level."""
@@ -129,6 +135,7 @@ def issued(state, program, warp, pc, plan):
         ("spill(plan, 0, line=1 << 20)", "line 1048576 is outside -1 to 524287"),
         ("spill(plan, 0, offset=128)", "offset 128 is outside 0 to 127"),
         ("fetch(plan, 0, warp=9)", "warp 9 is outside -1 to 3"),
+        ("fetch(plan, 0, warp=-2)", "warp -2 is outside -1 to 3"),
         ("for n in range(65): spill(plan, n)", "one call queues more than 64 .* memory accesses"),
     ],
 )
@@ -136,11 +143,6 @@ def test_what_a_checked_hook_may_not_say(tmp_path: Path, call: str, what: str) -
     with pytest.raises(DesignError, match=rf"hand\.py:\d+: .*{what}"):
         design = hand(tmp_path, ISSUED.format(call=call), checked=True)
         fast(one_warp(CHAIN), machine_with_memory(PLAIN, 20, 1), 1, 8, design=design)
-
-
-def test_the_hook_of_a_fetch_has_its_parameters(tmp_path: Path) -> None:
-    with pytest.raises(DesignError, match=r"hook transferred takes \(state, program, warp, register, plan\)"):
-        hand(tmp_path, "@hook\ndef transferred(state, program, warp, plan): pass")
 
 
 @settings(max_examples=25, deadline=None)

@@ -51,7 +51,7 @@ def admit(state: State, program: w.Program, warp: int, pc: int, plan: w.Plan) ->
 
 
 @w.hook
-def transferred(state: State, program: w.Program, warp: int, register: int, plan: w.Plan) -> None:
+def transferred(state: State, program: w.Program, warp: int, path: int, register: int, plan: w.Plan) -> None:
     w.count(plan, REPORTS)
     state.where[warp, register] = HERE
     w.wake(plan, warp)

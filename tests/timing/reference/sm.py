@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.timing.reference.collection import OperandPath
 from tests.timing.reference.fetch import ConstantCaches, InstructionCaches
-from tests.timing.reference.hooks import Hooks, Shared
+from tests.timing.reference.hooks import Hooks, Shared, Transfer
 from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore, Traffic
 from tests.timing.reference.log import Issue, Log
@@ -16,12 +16,13 @@ from tests.timing.reference.memory import Memory
 from tests.timing.reference.owned import OwnedPath
 from tests.timing.reference.schedulers import Scheduler, TwoLevelScheduler
 from tests.timing.reference.stalls import Stalls
+from tests.timing.reference.transfers import Transfers
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 from tests.timing.reference.window import WindowPath
 
 from warpreg.designs.interface.loads import HELD
-from warpreg.designs.interface.plan import AFTER
+from warpreg.designs.interface.plan import AFTER, STAY
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.deadlock import WaitingWarp
 from warpreg.timing.launch.unfinished_loads import HeldLoad
@@ -41,8 +42,11 @@ class StreamingMultiprocessor:
         self.due: dict[int, list[tuple[int, Event]]] = {}
         self.held: dict[int, UnderWay] = {}
         self._fixed_writes: set[int] = set()
+        self.transfers = Transfers(sm, self._at)
         self.load_store = LoadStore(sm, index, memory)
-        self.hooks = Hooks(shared, sm, index, self._wake, self._complete_load, self._send_register)
+        self.hooks = Hooks(
+            shared, sm, index, self._wake, self._complete_load, self._transfer, self._send_register, self.slots
+        )
         self.units = Units(sm)
         path = (self.hooks.access, self.log, self._collected, self._at)
         own = self.hooks.own_collectors
@@ -89,7 +93,8 @@ class StreamingMultiprocessor:
         """What the design has sent to memory is acknowledged, or what it has fetched is there."""
         if one.is_fetch:
             self.log.fetches.append(now - one.asked)
-            self.hooks.transferred(one.slot, one.register, now)
+            if one.is_awaited:
+                self.hooks.register_is_back(one, now)
         else:
             self.log.spills += 1
         warp = self.slots[one.slot]
@@ -177,9 +182,13 @@ class StreamingMultiprocessor:
         something else may happen.
         """
         warps = [warp for warp in self.slots if warp is not None]
-        if self.due or self.load_store.traffic or self.load_store.away:
-            return None
-        if any(self._is_under_way(warp) or not self._is_stuck(warp) for warp in warps):
+        if (
+            self.due
+            or self.transfers.under_way
+            or self.load_store.traffic
+            or self.load_store.away
+            or any(self._is_under_way(warp) or not self._is_stuck(warp) for warp in warps)
+        ):
             return None
         return [self._waiting(warp, warp.token) for warp in warps if warp.token is not None]
 
@@ -263,8 +272,11 @@ class StreamingMultiprocessor:
 
     def _is_admitted(self, warp: Warp, now: int) -> bool:
         answer = self.hooks.admit(warp, now)
-        warp.is_refused = answer is not None and answer < 0
-        if answer is not None and answer < 0:
+        warp.stays = answer is not None and answer <= STAY
+        warp.is_refused = answer is not None and STAY < answer < 0
+        if answer is not None and answer <= STAY:
+            warp.token = STAY - answer
+        elif answer is not None and answer < 0:
             self._refuse(warp, AFTER - answer, now)
         else:
             warp.token = answer
@@ -281,6 +293,9 @@ class StreamingMultiprocessor:
     def _go_on(self, warp: Warp, now: int) -> None:
         warp.token, warp.asks_from = None, now + 1
 
+    def _transfer(self, one: Transfer, now: int) -> None:
+        self.transfers.begin(self.hooks, one, now)
+
     def _wake(self, token: int, now: int) -> None:
         for warp in self.slots:
             if warp is not None and warp.token == token:
@@ -291,7 +306,7 @@ class StreamingMultiprocessor:
         for extra in self.hooks.extras:
             if self.path:
                 bank = self.hooks.bank_of(extra.register, extra.slot) if extra.bank is None else extra.bank
-                self.path.queue_write(None, extra.register, bank)
+                self.path.queue_write(None, extra.register, bank, extra.then)
         self.hooks.extras.clear()
 
     def _issue_head(self, warp: Warp, now: int) -> str:

@@ -6,8 +6,9 @@ whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(p
 returns hints of its own; ``rewrite(kernel, parameters) -> Kernel``, which
 inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
 warp; ``structures(parameters)``, the storage of each level; ``hardware(parameters, machine)``, tables and logic that it
-adds; ``banks(parameters, machine)`` and ``collectors(parameters, machine)``, how operands are fetched; and functions
-under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
+adds; ``paths(parameters, machine)``, bandwidth and latency between its levels; ``banks(parameters, machine)`` and
+``collectors(parameters, machine)``, how operands are fetched; and functions under ``@hook``.  Without a hook that plans
+it, an operand goes to level 0, the MRF.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
 from warpreg.designs.interface.own_memory import fetch, spill
 from warpreg.designs.interface.parameters import NoParameters, parameter
+from warpreg.designs.interface.paths import MEMORY, Path, transfer
 from warpreg.designs.interface.plan import GO, IRREGULAR, PRIVATE, READ, SHARED, UNSET, WRITE, Plan
 from warpreg.designs.interface.plan_functions import (
     after,
@@ -34,6 +36,7 @@ from warpreg.designs.interface.plan_functions import (
     now,
     nowhere,
     read,
+    stay,
     update,
     wake,
     width,
@@ -57,11 +60,11 @@ from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
-    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room",
-    "Structure", "Table", "after", "change", "complete", "count", "extra", "fetch", "hook", "index_in_block",
+    "GO", "HELD", "IRREGULAR", "MEMORY", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec",
+    "Banks", "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Path", "Plan", "Program", "Residency",
+    "Room", "Structure", "Table", "after", "change", "complete", "count", "extra", "fetch", "hook", "index_in_block",
     "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
     "parameter", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
-    "scheduler_of", "sm_of", "source_operands", "spill", "this_load", "thread_block", "update", "wake", "width",
-    "write",
+    "scheduler_of", "sm_of", "source_operands", "spill", "stay", "this_load", "thread_block", "transfer", "update",
+    "wake", "width", "write",
 ]  # fmt: skip

@@ -72,10 +72,6 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION,
         "which levels the results of instruction pc are written to, when they leave their unit or memory",
     ),
-    "transferred": HookSpec(
-        ("state", "program", "warp", "register", "plan"),
-        "how state changes when a register of a warp that the design has fetched or moved is there",
-    ),
     "arrived": HookSpec(_INSTRUCTION, "where the results of long-latency instruction pc go when they arrive"),
     "written_back": HookSpec(
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
@@ -89,6 +85,10 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION, "how state changes when a warp begins to wait for memory, a barrier, a fence or a token"
     ),
     "resumed": HookSpec(_INSTRUCTION, "how state changes when it waits no longer"),
+    "transferred": HookSpec(
+        ("state", "program", "warp", "path", "register", "plan"),
+        "how state changes when a register that was transferred along a path, or fetched from memory, is there",
+    ),
     "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
     "warp_end": HookSpec(_WARP, "how state changes when a warp has ended (in a replay: when its thread block has)"),
     "block_end": HookSpec(_SM, "how state changes when a thread block ends, after all its warps have ended"),

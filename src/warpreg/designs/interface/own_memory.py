@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from piecewise_numba.rebuild import reaches
 from warpreg.designs.interface.hooks import authors_of_hook
+from warpreg.designs.interface.paths import MEMORY, TRANSFER
 from warpreg.designs.interface.plan import (
     ACCESSES,
     BYTES,
     FETCHED,
     SENT,
     SENT_LINE,
+    SENT_PATH,
     SENT_REGISTER,
     SENT_SECTORS,
     SENT_WARP,
@@ -34,6 +36,7 @@ from warpreg.designs.interface.plan import (
     UNSET,
     Plan,
 )
+from warpreg.designs.interface.plan_functions import queue_extra
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
@@ -60,7 +63,8 @@ def spill(
 def fetch(
     plan: Plan, register: int, warp: int = UNSET, line: int = UNSET, offset: int = 0, bytes: int = REGISTER_BYTES
 ) -> None:
-    """Read ``register`` of ``warp`` from memory; in a timed run, the hook ``transferred`` is called when it is there.
+    """Read ``register`` of ``warp`` from memory.  When it is there, the hook ``transferred`` is called with the path
+    MEMORY, in a replay directly after the hook that has asked for it.
 
     The others as in `spill`.
     """
@@ -102,4 +106,7 @@ def _send(plan: Plan, way: int, register: int, warp: int, line: int, offset: int
             row[SENT_REGISTER] = register
             row[SENT_LINE] = line
             row[SENT_SECTORS] = sectors_of(offset, bytes)
+            row[SENT_PATH] = plan.first_path + MEMORY
         plan.queued[SENT] += 1
+    elif way == FETCHED and plan.extras.shape[0] > 0:
+        queue_extra(plan, TRANSFER + plan.first_path + MEMORY, register, warp, UNSET)

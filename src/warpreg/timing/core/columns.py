@@ -305,6 +305,8 @@ class warps(Columns):
     HERE, WAITING, REACH_SHIFT = 1, 2, 2
     """PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
     GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
+    STAYS = -2
+    """TOKEN of a warp that waits for a token without leaving the active set: STAYS - token."""
 
     HEAD: Column[WarpRow, Pc] = word("pc", "next instruction, NONE after the last")
     STOP: _Warp = word("choice", "what it waits at: GOING or one of AT_...")
@@ -489,10 +491,14 @@ class ops(Columns):
     NEXT: Column[OpRow, OpRow] = word("row", "next operation in its current list")
     DUE: _Op = word("cycle", "cycle in which it is due")
     LEFT: _Op = word("results", "results that are not written yet")
+    STAGE: _Op = word("choice", "same word of an entry TRANSFER: AT_SOURCE, ON_PATH or AT_TARGET", at="LEFT")
     RECORD: _Op = word("index", "index in ``Core.slab`` of its access record, NONE if it has none")
+    PATH: _Op = word("path", "same word of an entry TRANSFER or FETCH: its path", at="RECORD")
     LATE: Column[OpRow, OpRow] = word("row", "same word of an entry LEAVES or PRESENT: its instruction", at="RECORD")
     MASK: _Op = word("lanes", "mask of active lanes")
+    REGISTER: _Op = word("register", "same word of an entry TRANSFER, SPILL or FETCH: its register", at="MASK")
     SEQUENCE: _Op = word("order", "order of issue in its SM")
+    WARP_AGE: _Op = word("warps", "same word of an entry TRANSFER: AGE of its warp", at="SEQUENCE")
     TICKETS: _Op = word("transactions", "outstanding transactions")
     TO_SEND: _Op = word("transactions", "transactions still to send, or conflict cycles")
     PLACE: _Op = word("place", "the same word before dispatch, with a read window: its place in a queue", at="TO_SEND")
@@ -516,10 +522,13 @@ class ops(Columns):
         "cycle", "the same word before dispatch: cycle from which it may enter a collector", at="READY_AT"
     )
     LINK: _Op = word("write", "+ k: write after its k-th result in the queue of a bank", count=0)
-    TIMER, LEAVES, EXTRA, PRESENT, ASKS, SPILL, FETCH = Pc(-2), Pc(-3), Pc(-4), Pc(-5), Pc(-6), Pc(-7), Pc(-8)
+    AT_SOURCE, ON_PATH, AT_TARGET = range(3)
+    TIMER, LEAVES, EXTRA, PRESENT, ASKS, TRANSFER = Pc(-2), Pc(-3), Pc(-4), Pc(-5), Pc(-6), Pc(-7)
+    SPILL, FETCH = Pc(-8), Pc(-9)
     """PC of entries that are not instructions: wake a warp; remove a cell (result CURSOR of LATE) from the scoreboard;
-    access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present; a refused warp asks again;
-    register LEFT is sent to memory, or fetched, with the transaction CURSOR.
+    access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present; a refused warp asks again; a
+    register is transferred, in its source or target through bank CURSOR; a REGISTER is sent to memory, or fetched, with
+    the transaction CURSOR.
     """
 
 

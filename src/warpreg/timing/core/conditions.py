@@ -60,6 +60,8 @@ class CoreConfig:
     """The design has tables in front of operand fetch."""
     sends_to_memory: bool = False
     """Hooks send registers to memory or fetch them."""
+    has_paths: bool = False
+    """The design has paths between levels."""
     reach: bool = False
     """The run asks which level of memory warps wait for."""
     recording: Recording = ""
@@ -145,6 +147,7 @@ WIDTHS = Condition("hooks ask for widths of results", lambda given: given.widths
 LANES = Condition("hooks ask for addresses of lanes", lambda given: given.lanes)
 SEVERAL_MAIN = Condition("several levels are the main register file", lambda given: given.main_levels > 1)
 TABLES = Condition("the design has tables", lambda given: given.has_tables)
+PATHS = Condition("the design has paths", lambda given: given.has_paths)
 PLANS_SOURCES = hook("plan_reads").called("the design plans sources")
 SEES_ALL_READS = (PLANS_SOURCES | hook("collected")).called("the design plans sources or defines collected")
 MAY_MERGE = (PLANS_SOURCES & hook("collected")).called("the design plans sources and defines collected")

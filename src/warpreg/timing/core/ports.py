@@ -362,6 +362,17 @@ def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
     """The source of such an entry is."""
 
 
+@port("a design with paths")
+def is_transfer(c: Core, entry: OpRow) -> bool:
+    """Whether an entry is a transfer of a register."""
+    return False
+
+
+@port("a design with paths")
+def advance_transfer(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """A transfer has been served by its bank, or has come to the end of its path."""
+
+
 @port("the hook produced")
 def produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """The results of an instruction have left their unit or memory; their writes are not queued yet."""

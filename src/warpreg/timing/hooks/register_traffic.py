@@ -14,6 +14,7 @@ from warpreg.designs.interface.plan import (
     FETCHED,
     SENT,
     SENT_LINE,
+    SENT_PATH,
     SENT_REGISTER,
     SENT_SECTORS,
     SENT_WARP,
@@ -25,11 +26,11 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, ops, sms, warps
 from warpreg.timing.core.inflight import give_op, take_op
-from warpreg.timing.core.port import placeholder, port, stands_for
-from warpreg.timing.core.rows import number_of, numbered_warp, slot_of
+from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.rows import numbered_warp, slot_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import NEVER, NONE, OpRow, SmRow, WarpRow
-from warpreg.timing.hooks import adapters
+from warpreg.timing.hooks import adapters, transfers
 from warpreg.timing.sm.writeback import end_warp
 
 
@@ -56,7 +57,8 @@ def _queue(c: Core, d: Any, sm: SmRow, now: int) -> None:
             line += record.OWN_LINES
         place = record.DESIGN_BASE + (sm * record.LINES_OF_SM + line) * record.LINE_BYTES
         c.rows[op, ops.CURSOR] = place | d.sent[row, SENT_SECTORS]
-        c.rows[op, ops.LEFT] = d.sent[row, SENT_REGISTER]
+        c.rows[op, ops.REGISTER] = d.sent[row, SENT_REGISTER]
+        c.rows[op, ops.PATH] = d.sent[row, SENT_PATH]
         c.rows[op, ops.SENT_AT] = now
         c.rows[op, ops.TICKETS] = 0 if _has_ended(c, warp) else 1
         c.rows[warp, warps.AWAY] += c.rows[op, ops.TICKETS]
@@ -117,14 +119,16 @@ def is_traffic(c: Core, op: OpRow) -> bool:
 
 @stands_for(ports.traffic_is_back, when.TRAFFIC)
 def traffic_is_back(c: Core, memory: Any, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """Count what has answered, and report a register that was fetched."""
+    """Count what has answered, and report a register that was fetched, unless it was for a warp that had ended."""
     level = ports.reach(memory, sm)
     if c.rows[op, ops.PC] == ops.SPILL:
         c.clock[clock.DESIGN_WRITES_SM + level] += 1
     else:
         c.clock[clock.DESIGN_READS_SM + level] += 1
         c.clock[clock.DESIGN_READ_CYCLES] += now - c.rows[op, ops.SENT_AT]
-        report(c, d, sm, op, now)
+        if c.rows[op, ops.TICKETS] != 0:
+            path, register = c.rows[op, ops.PATH], c.rows[op, ops.REGISTER]
+            transfers.tell_transferred(c, d, sm, c.rows[op, ops.WARP], path, register, now)
     warp = c.rows[op, ops.WARP]
     c.rows[warp, warps.AWAY] -= c.rows[op, ops.TICKETS]
     if c.rows[op, ops.TICKETS] != 0 and _has_ended(c, warp):
@@ -141,21 +145,3 @@ def _has_ended(c: Core, warp: WarpRow) -> bool:
     """Whether nothing of a warp is left, also not what hooks have sent for it."""
     nothing = c.rows[warp, warps.HEAD] == NONE and c.rows[warp, warps.FLIGHT] == 0
     return nothing and c.rows[warp, warps.AWAY] == 0
-
-
-@placeholder
-def transferred(state: Any, program: Any, warp: int, register: int, plan: Any) -> None:
-    """Placeholder for the design's hook."""
-
-
-@port("the hook transferred")
-def report(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """A register that was fetched is there."""
-
-
-@stands_for(report, when.hook("transferred"))
-def call_transferred(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    number = number_of(c, c.rows[op, ops.WARP])
-    plan = adapters.plan_of(c, d, sm, number, NONE, 0, NONE, NONE, now)
-    transferred(d.state, d.program, number, c.rows[op, ops.LEFT], plan)
-    adapters.settle(c, d, sm, now)

@@ -68,6 +68,7 @@ def given_of_design(machine: Machine, chosen: ConfiguredDesign, **asked: Any) ->
         banks=banks_of(design, values, machine),
         collectors=collectors,
         has_tables=bool(design.tables(values, machine)),
+        has_paths=bool(design.paths(values, machine)),
         **asked,
     )
 

@@ -34,6 +34,8 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
             ports.ask_again(c, op, now)
         elif ports.is_present(c, op):
             ports.present(c, d, sm, op, now)
+        elif ports.is_transfer(c, op):
+            ports.advance_transfer(c, d, sm, op, now)
         else:
             process_results(c, d, sm, op, now)
         op = following
@@ -187,12 +189,15 @@ def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
 
 @port("a recording")
 def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
-    """A bank serves a write: an extra access, or a result, whose cell leaves the scoreboard unless the result is also
-    written elsewhere.
+    """A bank serves a write: an extra access, an end of a transfer, or a result, whose cell leaves the scoreboard
+    unless the result is also written elsewhere.
     """
     op = op_of(word)
     if c.rows[op, ops.PC] == ops.EXTRA:
         give_op(c, op)
+        return
+    if ports.is_transfer(c, op):
+        ports.advance_transfer(c, d, sm, op, now)
         return
     index = word & operand_word.WORD_MASK
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
