@@ -22,6 +22,7 @@ from warpreg.evaluation.runs.call import Argument, ArgumentError, HostArrays, di
 from warpreg.evaluation.runs.choices import Grids, Refusal, attempted, grid
 from warpreg.evaluation.runs.comparing import RunOptions
 from warpreg.evaluation.runs.counting import Replayed, Timed
+from warpreg.evaluation.runs.recording import needed_record
 from warpreg.evaluation.runs.row import Failure, Row, Value
 from warpreg.evaluation.runs.run import CompileChoice, Run
 from warpreg.gpu import Machine
@@ -286,12 +287,13 @@ def run(
     machine_code: str | None = None,
     cycles: bool = False,
     widths: bool = False,
+    patterns: bool = False,
     record: simt.Record | None = None,
 ) -> Run:
     """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference.
 
-    ``cycles`` records what ``compare(cycles=True)`` needs, ``widths`` what designs need that read the widths of values;
-    ``record`` names the recordings one by one instead.  ``machine_code``: as in `compile`.
+    ``cycles`` records what ``compare(cycles=True)`` needs, ``widths`` and ``patterns`` what designs need that read
+    those of values; ``record`` names the recordings one by one instead.  ``machine_code``: as in `compile`.
     """
     choice = CompileChoice(
         max_registers,
@@ -306,7 +308,7 @@ def run(
         live_words=live_words,
         machine_code=machine_code,
     )
-    record = record or simt.Record(path=True, addresses=cycles, widths=widths)
+    record = record or simt.Record(path=True, addresses=cycles, widths=widths, patterns=patterns)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
 
 
@@ -416,7 +418,7 @@ def compare_workloads(
         runs.find_workload(name)
     chosen, _ = _attempted(grids, described, unchecked)
     priced = comparison.Setting.load(described, technology, chosen).technology.name
-    record = simt.Record(path=True, addresses=cycles, widths=any(one.design.declaration.widths for one in chosen))
+    record = needed_record((one.design.declaration for one in chosen), addresses=cycles)
     making = RunOptions(size, seed, CompileChoice(), record)
     how = Timed(sample) if cycles else Replayed()
     varied = variations(vary, machine, making.choice)

@@ -57,6 +57,7 @@ def test_cycles_add_causes_widths_and_the_banks_of_the_machine(tmp_path: Path, c
         assert sum(line["stalls"].values()) == line["waits"]
     assert sum(line["stalls"].get("memory", 0) for line in found["lines"]) > 0
     assert any(line["bytes"] and 1 <= line["bytes"] <= 4 for line in found["lines"])
+    assert any(line["deltas"] and line["deltas"] <= 4 for line in found["lines"])
     page = path.read_text(encoding="utf-8")
     for text in ("<dd>gtx480</dd>", "Significant bytes", "by cause"):
         assert text in page

@@ -78,6 +78,7 @@ def test_the_mean_width_is_in_bytes() -> None:
     """Three values of one byte and one of four."""
     assert mean_width((3, 0, 0, 1)) == (3 + 4) / 4
     assert mean_width((0, 0, 0, 0)) is None
+    assert mean_width((3, 0, 0, 0, 1), least=0) == 4 / 4
 
 
 def test_an_excerpt_has_lines_around_and_leaves_out_long_gaps() -> None:

@@ -87,7 +87,7 @@ def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compi
 
 
 OTHER: Mapping[type, Mapping[str, Any]] = {
-    Record: {"path": True, "addresses": True, "widths": True},
+    Record: {"path": True, "addresses": True, "widths": True, "patterns": True},
     CompileOptions: {
         "max_registers": 40,
         "schedule": False,

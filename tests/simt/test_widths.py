@@ -1,4 +1,6 @@
-"""Recorded widths are those of architected registers: random divergent kernels against a plain model in NumPy."""
+"""Recorded widths and patterns are those of architected registers: random divergent kernels against a plain model in
+NumPy.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.designs.kernels import kernel, op, p, pair, r, when
+from tests.simt.patterns import pattern_by_definition
 from tests.simt.recorded import path_of, widths_of
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Immediate, Register, Special
 from warpreg.simt import Device, Launch, Record
+from warpreg.trace.patterns import pattern_of, width_of
 
 LANE = np.arange(32)
 EMPTY = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry hand() { ret; }\n"
 EXIT = op("exit")
+WIDTHS, PATTERNS = Record(path=True, widths=True), Record(path=True, patterns=True)
 THREAD = op("mov.u32", r(9), Special("%laneid"))
 
 
@@ -54,6 +59,7 @@ numbers = st.sampled_from([0, 1, -1, 127, 128, -128, -129, 40000, -40000, 2**23,
 plain = st.one_of(
     st.builds(op, st.just("mov.u32"), singles, numbers),
     st.builds(op, st.just("add.s32"), singles, singles, singles | st.just(r(9)) | numbers),
+    st.builds(op, st.just("mad.lo.s32"), singles, st.just(r(9)), st.sampled_from([1, 4, -3, 5000]), singles),
     st.builds(op, st.just("add.s64"), pairs, pairs, pairs | numbers),
     st.builds(op, st.just("mov.b64"), pairs, pairs),
 )
@@ -76,11 +82,15 @@ def test_random_divergent_kernels(
         successors=((2, 1), (3,), (3,), ()),
     )
     launch = launched(code, threads)
-    assert recorded(launch) == expected(launch)
+    assert recorded(launch) == expected(launch).widths
+    launch = launched(code, threads, record=PATTERNS)
+    model, found = expected(launch), recorded(launch)
+    assert [[width_of(byte) for byte in each] for each in found] == model.widths
+    assert [[pattern_of(byte) for byte in each] for each in found] == model.patterns
 
 
-def launched(code: Kernel, threads: int = 32, thread_blocks: int = 1) -> Launch:
-    device = Device(EMPTY, record=Record(path=True, widths=True))
+def launched(code: Kernel, threads: int = 32, thread_blocks: int = 1, record: Record = WIDTHS) -> Launch:
+    device = Device(EMPTY, record=record)
     device.install(code)
     return device.launch("hand", thread_blocks, threads)
 
@@ -90,23 +100,25 @@ def recorded(launch: Launch) -> list[list[int]]:
     return [widths for _, widths in widths_of(launch)]
 
 
-def expected(launch: Launch) -> list[list[int]]:
+def expected(launch: Launch) -> _Model:
     """The same by the definition (thesis §2.6), one instruction after the other along the recorded path."""
-    model = _Model()
+    model = _Model(launch.block[0])
     for visit in path_of(launch):
         for instruction in launch.kernel.blocks[visit.block].instructions:
             if instruction.defined:
                 model.step(instruction, (np.uint32(visit.mask) >> LANE & 1).astype(bool))
-    return model.widths
+    return model
 
 
 class _Model:
-    """Registers of one warp, uint32[10, 32], and predicates, bool[2, 32]."""
+    """Registers of one warp of so many threads, uint32[10, 32], and predicates, bool[2, 32]."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
         self.words = np.zeros((10, 32), np.uint32)
         self.predicates = np.zeros((2, 32), bool)
         self.widths: list[list[int]] = []
+        self.patterns: list[list[int]] = []
 
     def step(self, instruction: Instruction, active: NDArray[np.bool_]) -> None:
         target, guard = instruction.defined[0], instruction.guard
@@ -115,10 +127,15 @@ class _Model:
         if instruction.opcode == "setp":
             self.predicates[target.index, lanes] = (values[0] < values[1])[lanes]
             return
-        result = values[0] + values[1] if len(values) > 1 else values[0]
+        result = values[0]
+        if len(values) > 1:
+            result = values[0] * values[1] + values[2] if instruction.opcode == "mad" else values[0] + values[1]
         for position, word in enumerate(target.words):
             self.words[word, lanes] = (result >> np.uint64(32 * position)).astype(np.uint32)[lanes]
         self.widths.append([_width(self.words[word]) for word in target.words])
+        is_partial = bool((~lanes[: self.threads]).any())
+        contents = [self.words[word, : self.threads].tolist() for word in target.words]
+        self.patterns.append([pattern_by_definition(one, is_partial) for one in contents])
 
     def _value(self, operand: object, bits: int) -> NDArray[np.uint64]:
         if isinstance(operand, Special):

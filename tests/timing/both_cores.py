@@ -84,7 +84,7 @@ def fast(
     **parameters: Value,
 ) -> Fast:
     """What the fast core makes of it, with ``contents`` in the second-level cache; its events go to a ``recorder``."""
-    widths = design is not None and design.declaration.widths
+    widths = design is not None and design.declaration.reads_values
     lanes = design is not None and design.declaration.lanes
     behaviour = Behaviour(
         **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)),

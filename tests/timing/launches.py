@@ -12,6 +12,7 @@ from tests.timing.reference.instruction import Access
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.access_record import HEADER_WORDS, IRREGULAR, SPACE_SHIFT, TRANSACTIONS_SHIFT
 from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.trace.patterns import Deltas, Shape, encoded, with_pattern
 from warpreg.trace.widths import words_written
 
 FULL = 0xFFFFFFFF
@@ -52,13 +53,22 @@ class Launched:
 
     def with_widths(self, seed: int) -> Launched:
         """The same with widths of all results, drawn at random."""
-        numbers = np.random.default_rng(seed)
-        return replace(self, blocks=tuple(tuple(self._wide(warp, numbers) for warp in b) for b in self.blocks))
+        return self._with_bytes(seed, [1, 2, 3, 4])
 
-    def _wide(self, warp: WarpPath, numbers: np.random.Generator) -> WarpPath:
+    def with_patterns(self, seed: int) -> Launched:
+        """The same with widths and patterns of all results, drawn at random."""
+        kinds = [(Shape.CONSTANT, Deltas.NONE), *((Shape.UNEVEN, one) for one in (Deltas.ONE, Deltas.TWO, Deltas.FOUR))]
+        patterns = [encoded(*kind, is_partial) for kind in kinds for is_partial in (False, True)]
+        return self._with_bytes(seed, [with_pattern(4, one) for one in patterns])
+
+    def _with_bytes(self, seed: int, choice: list[int]) -> Launched:
+        numbers = np.random.default_rng(seed)
+        return replace(self, blocks=tuple(tuple(self._told(warp, numbers, choice) for warp in b) for b in self.blocks))
+
+    def _told(self, warp: WarpPath, numbers: np.random.Generator, choice: list[int]) -> WarpPath:
         results = [sum(map(words_written, block.instructions)) for block in self.kernel.blocks]
         count = sum(results[block] for block, _ in warp.visits)
-        return replace(warp, widths=tuple(numbers.integers(1, 5, count).tolist()))
+        return replace(warp, widths=tuple(numbers.choice(choice, count).tolist()))
 
 
 def recorded(kernel: Kernel, batches: Iterable[ThreadBlocks], lanes: bool = False) -> Launched:

@@ -12,6 +12,7 @@ from warpreg.designs import Design
 from warpreg.designs.interface.parameters import Value
 from warpreg.designs.interface.program import placed
 from warpreg.designs.loading.composition import parts_of
+from warpreg.evaluation.runs.recording import needed_record
 from warpreg.replay import Suspend, replay_launches
 from warpreg.trace.schedule import Schedule
 
@@ -42,7 +43,7 @@ class Subject:
 
 def record_for(design: Design) -> simt.Record:
     """What a launch has to record."""
-    return simt.Record(path=True, addresses=True, widths=design.declaration.widths)
+    return needed_record([design.declaration], addresses=True)
 
 
 def tracker_for(design: Design, values: Mapping[str, Value], subject: Subject) -> Tracker:

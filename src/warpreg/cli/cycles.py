@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,15 +15,15 @@ from warpreg.cli import energy_tables, output
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import BASELINE, Setting, row
 from warpreg.evaluation.runs.counting import DesignCounts, Timed
+from warpreg.evaluation.runs.recording import needed_record
 from warpreg.evaluation.runs.residency import theoretical
 from warpreg.evaluation.runs.row import Row
-from warpreg.evaluation.runs.run import PATH, Run
+from warpreg.evaluation.runs.run import Run
 
 if TYPE_CHECKING:
     from warpreg.timing import Sample
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-ADDRESSES = simt.Record(path=True, addresses=True)
 PARTS = ("added_bytes", "added_mm2", "added_pj", "leakage_pj", "events", "resources")
 """Entries of a row that only some designs have."""
 
@@ -112,9 +111,8 @@ def _sample(windows: int | None, blocks: int | None, sms: int | None) -> Sample 
 
 
 def recorded(timed: Timed | None, choices: Iterable[ConfiguredDesign] = ()) -> simt.Record:
-    """What a run must record: timing requires addresses, some designs require the widths of values."""
-    widths = any(choice.design.declaration.widths for choice in choices)
-    return dataclasses.replace(PATH if timed is None else ADDRESSES, widths=widths)
+    """What a run must record: timing requires addresses, some designs require widths or patterns of values."""
+    return needed_record((choice.design.declaration for choice in choices), addresses=timed is not None)
 
 
 def timed_row(run: Run, choice: ConfiguredDesign, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:

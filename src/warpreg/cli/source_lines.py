@@ -20,7 +20,7 @@ from warpreg.evaluation.runs.comparison import Setting
 from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.run import CompileChoice, Run, find_workload, run_workload
 from warpreg.evaluation.runs.stalls_by_instruction import stalls_by_instruction
-from warpreg.evaluation.runs.value_widths import value_widths
+from warpreg.evaluation.runs.value_widths import value_deltas, value_widths
 from warpreg.ir.kernel import Kernel
 from warpreg.report.source_view import Cost, Explanation, SourceLine, mean_width
 from warpreg.timing import CAUSES
@@ -45,13 +45,13 @@ class CostMeasurement:
         timed = Timed() if is_timed else None
         with output.steps() as progress:
             progress.begin(f"running {self.target}")
-            record = dataclasses.replace(recorded(timed, [self.choice]), widths=True)
+            record = dataclasses.replace(recorded(timed, [self.choice]), patterns=True)
             run = run_workload(find_workload(self.target), self.size, self.seed, self.options, record)
             by_kernel = {}
             for kernel in run.kernels:
                 progress.begin(f"counting {kernel.name}")
                 counts = by_instruction(run, kernel, self.choice, self.setting.machine, timed)
-                widths = value_widths(run, kernel).tolist()
+                widths, deltas = value_widths(run, kernel).tolist(), value_deltas(run, kernel).tolist()
                 stalls = self._stalls(run, kernel) if is_timed else [None] * kernel.instruction_count
                 by_kernel[kernel.name] = {
                     pc: Cost(
@@ -59,6 +59,7 @@ class CostMeasurement:
                         energy.account(counts.row(pc).energy_list(), self.setting.technology).total_pj,
                         widths[pc],
                         stalls[pc],
+                        deltas[pc],
                     )
                     for pc in range(kernel.instruction_count)
                 }
@@ -97,6 +98,7 @@ def _rows(view: Explanation, whole: bool = False) -> list[dict[str, Any]]:
                 "executed": view.executed(line) if view.costs else None,
                 "nJ": round(view.energy_pj(line) / 1000, 3) if view.costs else None,
                 "bytes": _rounded(mean_width(view.widths(line.pcs))),
+                "deltas": _rounded(mean_width(view.deltas(line.pcs), least=0)),
                 "waits": view.waits(line),
                 **({"stalls": view.stalls(line.pcs)} if whole else {"mostly": _main_cause(view, line)}),
             }

@@ -60,15 +60,20 @@ class DistinctPart:
 
 
 def distinct_warps(
-    paths: Iterable[RecordedPath], blocks: int, mode: Mode = "compiled", widths_of: Kernel | None = None
+    paths: Iterable[RecordedPath],
+    blocks: int,
+    mode: Mode = "compiled",
+    widths_of: Kernel | None = None,
+    patterns: bool = False,
 ) -> DistinctWarps:
     """Distinct warp paths of all ``paths`` of a kernel with this number of basic blocks.  With ``widths_of``, the
-    kernel, warps whose values differ in width are distinct.  Raises ReplayError for an invalid path, TraceError
+    kernel, warps whose values differ in width are distinct, and with ``patterns`` those whose values differ in
+    pattern.  Raises ReplayError for an invalid path, TraceError
     for one without widths.
     """
     times: Counter[Warp] = Counter()
     for path in paths:
-        for piece in Splitter(blocks, mode, _reader(path, widths_of, mode)).pieces(path.path_chunks()):
+        for piece in Splitter(blocks, mode, _reader(path, widths_of, mode, patterns)).pieces(path.path_chunks()):
             for warp, count in _distinct(piece, mode):
                 times[warp] += count
     by_times: dict[int, list[Warp]] = {}
@@ -109,10 +114,10 @@ def _expanded_part(part: DistinctPart, recorded: Kernel, running: Kernel, mode: 
     return replace(part, words=np.concatenate([*expanded_words([part.words], recorded, running, mode)]))
 
 
-def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode) -> WidthReader | None:
+def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode, patterns: bool) -> WidthReader | None:
     if kernel is None:
         return None
-    return WidthReader(path, places(kernel, kernel), f"kernel {kernel.name}", mode)
+    return WidthReader(path, places(kernel, kernel), f"kernel {kernel.name}", mode, patterns)
 
 
 def _part(count: int, warps: Sequence[Warp]) -> DistinctPart:

@@ -97,7 +97,8 @@ def replay_launches(
     sizes = len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1
     counters = Counters(program, *sizes, rows, queue)
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
-    widths = Widths(kernel, code) if chosen.declaration.widths else None
+    declared = chosen.declaration
+    widths = Widths(kernel, code, declared.patterns) if declared.reads_values else None
     main = chosen.declaration.main_mask
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices, main)
     if chosen.declaration.order == "static" and chosen.hooks.keys().isdisjoint(OF_WARPS):

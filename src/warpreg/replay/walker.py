@@ -95,10 +95,11 @@ class Counters:
 
 class Widths:
     """Where the widths of a kernel are found that a design has made of the ``recorded`` one: among those that a run
-    records, and ``of_rows``, among those of distinct warps.
+    records, and ``of_rows``, among those of distinct warps; with ``patterns`` if the design reads those.
     """
 
-    def __init__(self, recorded: Kernel, running: Kernel) -> None:
+    def __init__(self, recorded: Kernel, running: Kernel, patterns: bool = False) -> None:
+        self.patterns = patterns
         self.recorded: Places = places(recorded, running)
         self.of_rows: Places = places(recorded, running, all_rows=True)
 
@@ -136,7 +137,7 @@ class Behaviour:
         if self.widths is None:
             return None
         found = self.widths.of_rows if isinstance(path, DistinctPart) else self.widths.recorded
-        return WidthReader(path, found, f"design {self._name}", self.mode)
+        return WidthReader(path, found, f"design {self._name}", self.mode, self.widths.patterns)
 
     def check(self, counters: Counters, kernel: Kernel | None = None) -> None:
         """Raises DesignError if a hook has named slices that banks do not have, or left an operand of the ``kernel``

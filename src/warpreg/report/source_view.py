@@ -19,13 +19,15 @@ NO_SOURCE = "instructions without a source line"
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one instruction costs in a run: warp-instructions, pJ of its register accesses, warp-registers that it has
-    written by significant bytes (1 to 4), and the cycles that warps wait before it by cause (None without timing).
+    written by significant bytes (1 to 4), the cycles that warps wait before it by cause (None without timing), and the
+    same warp-registers by the bytes of their lanes' differences to the first lane (0 to 4).
     """
 
     executed: int
     energy_pj: float
     widths: Sequence[int] = ()
     stalls: Mapping[str, int] | None = None
+    deltas: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,11 @@ class Explanation:
 
     def widths(self, pcs: Iterable[int]) -> list[int]:
         """The warp-registers that they write, by significant bytes, 1 to 4; empty without a run."""
-        found = [self.costs[pc].widths for pc in pcs if pc in self.costs and self.costs[pc].widths]
-        return [sum(column) for column in zip(*found, strict=True)]
+        return _added(self.costs[pc].widths for pc in pcs if pc in self.costs)
+
+    def deltas(self, pcs: Iterable[int]) -> list[int]:
+        """The same by bytes of the differences to the first lane, 0 to 4."""
+        return _added(self.costs[pc].deltas for pc in pcs if pc in self.costs)
 
     def pressure(self, line: SourceLine) -> int:
         """The most registers that are live after one of them."""
@@ -113,10 +118,14 @@ def source_texts(kernel: Kernel, folder: Path) -> dict[str, list[str]]:
     return {file: _lines(file, folder) for file in sorted(files)}
 
 
-def mean_width(widths: Sequence[int]) -> float | None:
-    """The mean significant bytes of values, None without one."""
+def mean_width(widths: Sequence[int], least: int = 1) -> float | None:
+    """The mean bytes of values, counted by bytes from the ``least`` on; None without one."""
     written = sum(widths)
-    return sum(count * size for size, count in enumerate(widths, 1)) / written if written else None
+    return sum(count * size for size, count in enumerate(widths, least)) / written if written else None
+
+
+def _added(counts: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(column) for column in zip(*(one for one in counts if one), strict=True)]
 
 
 def _text(lines: Sequence[str], number: int) -> str:

@@ -3,7 +3,8 @@
 A run records one byte for each result word that an instruction writes (`warpreg.simt.block.widths`), in the order of
 execution.  Since then, a design may have inserted instructions, renamed registers or moved instructions inside blocks.
 The reader returns one byte for each row of ``Program.result`` of every visited block of the kernel that runs: the
-recorded width of the same instruction, UNKNOWN for an inserted one.
+recorded width of the same instruction, UNKNOWN for an inserted one.  The byte may hold a pattern as well
+(`warpreg.trace.patterns`), which a reader returns if asked to.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.trace import long_arrays
 from warpreg.trace.chunked import TraceError
 from warpreg.trace.path import PathWord, RecordedPath
+from warpreg.trace.patterns import UNKNOWN_PATTERN, have_patterns, width_of, with_pattern
 
 UNKNOWN = 4
 """Width of a value of which nothing is recorded, in bytes: the whole register."""
@@ -92,11 +94,15 @@ def _identity(instruction: Instruction) -> Hashable:
 class WidthReader:
     """Reads the widths along a path; ``of`` takes the words of the path in their order.
 
-    ``reader`` names in messages what needs them.
+    ``reader`` names in messages what needs them.  With ``patterns``, the bytes have patterns too, otherwise none has.
     """
 
-    def __init__(self, path: RecordedPath, places: Places, reader: str, mode: Mode = "compiled") -> None:
-        self.places = places
+    def __init__(
+        self, path: RecordedPath, places: Places, reader: str, mode: Mode = "compiled", patterns: bool = False
+    ) -> None:
+        unknown = with_pattern(UNKNOWN, UNKNOWN_PATTERN) if patterns else UNKNOWN
+        self.places = places._replace(place=np.where(places.place < 0, -unknown, places.place))
+        self._patterns = patterns
         self._name = getattr(path, "name", "the run")
         self._reader = reader
         width_chunks: Any = getattr(path, "width_chunks", tuple)
@@ -130,16 +136,22 @@ class WidthReader:
         while size < needed:
             chunk = next(self._chunks, None)
             if chunk is None and not self._has_widths:
-                raise TraceError(
-                    f"{self._reader}: needs the widths of values, and {self._name} has none: run the kernel with "
-                    "Record(path=True, widths=True); hardware traces contain no values"
-                )
+                raise self._missing()
             if chunk is None:
                 raise TraceError(f"{self._name}: the recorded widths end before the path does")
             self._has_widths = True
-            pieces.append(chunk)
+            if self._patterns and chunk.size and not have_patterns(chunk):
+                raise self._missing()
+            pieces.append(chunk if self._patterns else width_of(chunk))
             size += chunk.size
         self._bytes = long_arrays.joined(pieces)
+
+    def _missing(self) -> TraceError:
+        word = "patterns" if self._patterns else "widths"
+        return TraceError(
+            f"{self._reader}: needs the {word} of values, and {self._name} has none: run the kernel with "
+            f"Record(path=True, {word}=True); hardware traces contain no values"
+        )
 
     def finish(self) -> None:
         """The path has ended.  Raises TraceError if widths are left."""

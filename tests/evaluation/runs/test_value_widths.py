@@ -7,7 +7,7 @@ import pytest
 
 import warpreg
 from warpreg import simt
-from warpreg.evaluation.runs.value_widths import value_widths
+from warpreg.evaluation.runs.value_widths import value_deltas, value_widths
 from warpreg.trace.chunked import TraceError
 
 KERNEL = """
@@ -48,6 +48,20 @@ def test_an_instruction_counts_each_of_its_visits() -> None:
     assert by_opcode["shl"] == [0, 2, 0, 0]
     assert by_opcode["mad"] == [0, 0, 0, 6]
     assert by_opcode["setp"] == by_opcode["st"] == [0, 0, 0, 0]
+
+
+def test_deltas_are_counted_likewise() -> None:
+    """Thread numbers differ from the first one of their warp by less than 32, and by two bytes when shifted by 8; the
+    counter is the same in all lanes.
+    """
+    run = warpreg.compile(KERNEL, record=simt.Record(path=True, patterns=True))["widths"][1, 64](np.zeros(1, np.uint32))
+    (kernel,) = run.kernels
+    found = value_deltas(run, kernel, "interpreted")
+    opcodes = [one.opcode for one in kernel.instructions()]
+    assert found[opcodes.index("shl")].tolist() == [0, 0, 2, 0, 0]
+    assert found[opcodes.index("mad")].tolist() == [0, 0, 0, 0, 6]
+    assert sum(map(int, found[:, 0])) >= 6
+    assert value_widths(run, kernel, "interpreted").sum(axis=1).tolist() == found.sum(axis=1).tolist()
 
 
 def test_a_run_without_widths_is_refused() -> None:

@@ -27,6 +27,8 @@ KEYS = [
     "recorded_addresses_ratio",
     "recorded_widths_ratio",
     "recorded_widths_ratio_min",
+    "recorded_patterns_ratio",
+    "recorded_patterns_ratio_min",
     "compile_s_400",
     "compile_cached_s_400",
     "path_bytes_per_wi",
@@ -48,7 +50,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     def speed(name: str, size: str) -> Speed:
         fast = next(speeds)
         widths = fast * (0.8 if fast == 100 else 0.2)
-        return Speed(name, 1_000_000, fast, fast / 2, widths, int(1000 * fast), 150.0, 800.0)
+        return Speed(name, 1_000_000, fast, fast / 2, widths, widths / 2, int(1000 * fast), 150.0, 800.0)
 
     monkeypatch.setattr(spine, "workload_speed", speed)
     monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
@@ -71,6 +73,8 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert found["recorded_addresses_ratio"] == pytest.approx(0.5)
     assert found["recorded_widths_ratio"] == pytest.approx(0.4)
     assert found["recorded_widths_ratio_min"] == pytest.approx(0.2)
+    assert found["recorded_patterns_ratio"] == pytest.approx(0.2)
+    assert found["recorded_patterns_ratio_min"] == pytest.approx(0.1)
     assert found["path_bytes_per_wi"] == pytest.approx(0.4)
     assert not any(row["counts"] for row in found["workloads"])
 

@@ -24,6 +24,8 @@ UNITS = {
     "recorded_addresses_ratio": "speed with addresses recorded / without",
     "recorded_widths_ratio": "speed with value widths recorded / without, geometric mean",
     "recorded_widths_ratio_min": "speed with value widths recorded / without, slowest workload",
+    "recorded_patterns_ratio": "the same with patterns of values, geometric mean",
+    "recorded_patterns_ratio_min": "the same, slowest workload",
     "compile_s_400": "s, 400 instructions, first time",
     "compile_cached_s_400": "s, 400 instructions, from the disk cache",
     "path_bytes_per_wi": "bytes of path on disk per warp-instruction, worst workload",

@@ -20,7 +20,9 @@ from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, SENT
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""
 KNOWS_WIDTHS = ("plan_write", "issued", "collected", "produced", "arrived")
-"""Hooks in which ``width`` may be called."""
+"""Hooks in which functions for values may be called."""
+OF_VALUES = {"width": "widths", "pattern": "patterns"}
+"""The functions, and what a design declares that calls them."""
 ANSWERS: Mapping[str, tuple[int, int]] = {
     "admit": (-1, MAX_VALUE),
     "load_lookup": (HELD, MAX_CYCLES),
@@ -54,7 +56,8 @@ def around(name: str, hook: Function, way: Way) -> Function:
     parameters, caller = HOOKS[name].parameters, way.caller
     may_queue = "plan" in parameters and not way.uses.isdisjoint(QUEUING)
     finish = _end if may_queue else _end_nothing
-    widths = _nothing if "width" not in way.uses else _know_widths if name in KNOWS_WIDTHS else _know_no_widths
+    asks = not way.uses.isdisjoint(OF_VALUES)
+    widths = _nothing if not asks else _know_widths if name in KNOWS_WIDTHS else _know_no_widths
     if name in PLANS_SOURCES:
         return _planning(name, hook, way, finish, widths)
     begin = _begin_instruction if "pc" in parameters else _begin_warp if "warp" in parameters else _begin_sm

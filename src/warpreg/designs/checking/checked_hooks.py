@@ -16,7 +16,7 @@ from typing import Any, cast
 from piecewise_numba.natives import native_of
 from piecewise_numba.rebuild import rebuild
 from warpreg.designs.checking import words
-from warpreg.designs.checking.around import Way, around
+from warpreg.designs.checking.around import OF_VALUES, Way, around
 from warpreg.designs.checking.ranges import MAX_LEVELS, guards_of_main, ranges_of
 from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULES, PREFIX, Rewriter
 from warpreg.designs.checking.sites import Sites
@@ -40,10 +40,11 @@ def checked_hooks(
     sites, number = Sites(), zlib.crc32(name.encode())
     places = {one: _place_of(hook, sites) for one, hook in hooks.items()}
     inside, planned = _rewritten(declared, hooks, sites)
-    for one, declares in (("width", "widths"), ("lane_address", "lanes")):
+    for one, declares in {**OF_VALUES, "lane_address": "lanes"}.items():
         if one in planned and not getattr(declared, declares) and not is_own:
             raise DesignError(f"{name}: {one} requires DESIGN = Declaration(..., {declares}=True)")
-    uses = frozenset(planned if declared.widths else planned - {"width"})
+    undeclared = {one for one, declares in OF_VALUES.items() if not getattr(declared, declares)}
+    uses = frozenset(planned - undeclared)
     in_two_hooks = {"plan_write", "produced"} <= hooks.keys()
     checked = {}
     for index, one in enumerate(HOOKS):

@@ -38,6 +38,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "after": {"cycles": "completed"},
     "stay": {"token": "token"},
     "width": {"operand": "width"},
+    "pattern": {"operand": "pattern"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
     "update": {"plan": "asking", "table": "table", "index": "entry"},
     "now": {},
@@ -188,6 +189,11 @@ def width(site: int, operand: Any) -> Any:
     if is_outside(operand - first, count):
         _no_operand(site, NO_WIDTH, WIDTH, operand, first, count)
     return operand
+
+
+def pattern(site: int, operand: Any) -> Any:
+    """A result of the instruction, whose pattern is asked for."""
+    return width(site, operand)
 
 
 def bank(site: int, given: Any) -> Any:
@@ -364,7 +370,7 @@ GUARDS: Mapping[str, Guard] = {
     guard.__name__: guard
     for guard in (
         source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
-        bank, slices, row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
+        bank, slices, row, register, warp, width, pattern, asking, table, moved_register, moved_warp, moved, queue,
         transferring, path, transferred_register, transferred_warp,
     )
 }  # fmt: skip

@@ -22,6 +22,19 @@ from warpreg.designs.interface.loads import HELD, complete, lane_address, this_l
 from warpreg.designs.interface.own_memory import fetch, spill
 from warpreg.designs.interface.parameters import NoParameters, parameter
 from warpreg.designs.interface.paths import MEMORY, Path, transfer
+from warpreg.designs.interface.patterns import (
+    CONSTANT,
+    HALVES_CONSTANT,
+    HALVES_STRIDE_1,
+    HALVES_STRIDE_4,
+    STRIDE,
+    STRIDE_1,
+    STRIDE_4,
+    UNEVEN,
+    delta_bytes,
+    is_partial,
+    shape_of,
+)
 from warpreg.designs.interface.plan import GO, IRREGULAR, PRIVATE, READ, SHARED, UNSET, WRITE, Plan
 from warpreg.designs.interface.plan_functions import (
     after,
@@ -35,6 +48,7 @@ from warpreg.designs.interface.plan_functions import (
     move,
     now,
     nowhere,
+    pattern,
     read,
     stay,
     update,
@@ -60,11 +74,12 @@ from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "GO", "HELD", "IRREGULAR", "MEMORY", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec",
+    "CONSTANT", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD", "IRREGULAR", "MEMORY", "MRF",
+    "PRIVATE", "READ", "SHARED", "STRIDE", "STRIDE_1", "STRIDE_4", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec",
     "Banks", "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Path", "Plan", "Program", "Residency",
-    "Room", "Structure", "Table", "after", "change", "complete", "count", "extra", "fetch", "hook", "index_in_block",
-    "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
-    "parameter", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
-    "scheduler_of", "sm_of", "source_operands", "spill", "stay", "this_load", "thread_block", "transfer", "update",
-    "wake", "width", "write",
+    "Room", "Structure", "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "fetch", "hook",
+    "index_in_block", "is_partial", "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now",
+    "nowhere", "on_edges", "pair_of", "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm",
+    "per_warp", "read", "result_operands", "scheduler_of", "shape_of", "sm_of", "source_operands", "spill", "stay",
+    "this_load", "thread_block", "transfer", "update", "wake", "width", "write",
 ]  # fmt: skip

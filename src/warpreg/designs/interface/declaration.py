@@ -50,6 +50,8 @@ class Declaration:
     """Hooks ask for widths of values, which runs record then; they differ from visit to visit, so ``static`` is no
     order for them.
     """
+    patterns: bool = False
+    """Hooks ask for patterns of values, likewise."""
     lanes: bool = False
     """Hooks ask for the addresses of lanes that are not affine."""
     technology: str = ""
@@ -59,6 +61,11 @@ class Declaration:
     def slots(self) -> tuple[Slot, ...]:
         """The slots that the design fills."""
         return self.slot if isinstance(self.slot, tuple) else (self.slot,)
+
+    @property
+    def reads_values(self) -> bool:
+        """Whether hooks ask for something of the values."""
+        return self.widths or self.patterns
 
     @property
     def main_mask(self) -> int:
@@ -76,8 +83,9 @@ class Declaration:
             raise DesignError(
                 f"main expects distinct names of levels that start with 'MRF', found {self.main!r} of {self.levels!r}"
             )
-        if self.widths and self.order == "static":
-            raise DesignError("widths expects order 'warp' or more: widths differ from visit to visit of a block")
+        for word in ("widths", "patterns"):
+            if getattr(self, word) and self.order == "static":
+                raise DesignError(f"{word} expects order 'warp' or more: {word} differ from visit to visit of a block")
         words = {"slot": self.slots, "events": self.events, "resources": self.resources, "uses": self.uses}
         for word, found in words.items():
             if len(set(found)) < len(found):

@@ -50,6 +50,7 @@ from warpreg.designs.interface.plan import (
     WRITE,
     Plan,
 )
+from warpreg.trace.patterns import pattern_of, width_of
 
 
 def read(
@@ -253,7 +254,17 @@ def width(plan: Plan, operand: int) -> int:
     In ``plan_write``, ``produced`` and ``arrived`` of a design that declares ``widths=True``.  What ``rewrite`` has
     inserted has width 4.
     """
-    return int(plan.widths[plan.width_at[0] + operand])
+    return int(width_of(plan.widths[plan.width_at[0] + operand]))
+
+
+def pattern(plan: Plan, operand: int) -> int:
+    """The pattern of result ``operand``: shape and deltas of the register after the write, and whether the write is
+    partial (`shape_of`, `delta_bytes`, `is_partial`).
+
+    In the hooks that know `width`, of a design that declares ``patterns=True``.  What ``rewrite`` has inserted is
+    uneven and partial.
+    """
+    return int(pattern_of(plan.widths[plan.width_at[0] + operand]))
 
 
 def change(plan: Plan, resource: int, more: int) -> None:

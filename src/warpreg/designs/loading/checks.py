@@ -13,7 +13,7 @@ from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hooks import HOOKS, is_hook
 from warpreg.designs.interface.loads import lane_address
-from warpreg.designs.interface.plan_functions import width
+from warpreg.designs.interface.plan_functions import pattern, width
 from warpreg.designs.interface.returns import check_returns
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -64,8 +64,8 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
 
 
 def _check_requests(path: Path, tree: ast.Module, module: ModuleType, declaration: Declaration) -> None:
-    """Only a design that declares widths, or lanes, is fed with them."""
-    for function, declares in ((width, "widths"), (lane_address, "lanes")):
+    """Only a design that declares widths, patterns or lanes is fed with them."""
+    for function, declares in ((width, "widths"), (pattern, "patterns"), (lane_address, "lanes")):
         for node in () if getattr(declaration, declares) else ast.walk(tree):
             if isinstance(node, ast.Call) and _called(node.func, module) is function:
                 raise DesignError(

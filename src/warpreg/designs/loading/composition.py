@@ -237,6 +237,7 @@ def compose(designs: Sequence[Design]) -> Composition:
         resources=tuple(resources.names),
         profile=any(one.profile for one in declarations),
         widths=any(one.widths for one in declarations),
+        patterns=any(one.patterns for one in declarations),
         lanes=any(one.lanes for one in declarations),
         technology=_named_technology(declarations),
     )

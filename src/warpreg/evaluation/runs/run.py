@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
+from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.provenance import NOTE, kernel_digest
 from warpreg.evaluation.runs.residency import Residency, residency
@@ -69,7 +70,7 @@ class Run:
     options: Mapping[str, Any] = field(default_factory=dict)
     checked: Mapping[str, str] = field(default_factory=dict)
     copies: tuple[Copy, ...] = ()
-    _distinct: dict[tuple[Kernel, bool], DistinctWarps] = field(
+    _distinct: dict[tuple[Kernel, bool, bool], DistinctWarps] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -143,16 +144,18 @@ class Run:
             raise RunError(f"{self.name}: the run has no recorded path; record one with Record(path=True)")
         return JoinedPath(traces)
 
-    def distinct_path(self, kernel: Kernel, widths: bool = False) -> DistinctWarps:
+    def distinct_path(self, kernel: Kernel, design: Declaration | None = None) -> DistinctWarps:
         """The distinct paths of the warps of a kernel over all its launches, for counts that depend on single warps;
-        with ``widths``, warps whose values differ in width are distinct.  Raises RunError like `path`, ReplayError for
-        a run without widths.
+        for a ``design`` that reads widths or patterns of values, warps that differ in these are distinct.  Raises
+        RunError like `path`, TraceError for a run without them.
         """
-        if (kernel, widths) not in self._distinct:
-            self._distinct[kernel, widths] = distinct_warps(
-                self.path(kernel).traces, len(kernel.blocks), widths_of=kernel if widths else None
+        values, patterns = (design.reads_values, design.patterns) if design else (False, False)
+        key = kernel, values, patterns
+        if key not in self._distinct:
+            self._distinct[key] = distinct_warps(
+                self.path(kernel).traces, len(kernel.blocks), widths_of=kernel if values else None, patterns=patterns
             )
-        return self._distinct[kernel, widths]
+        return self._distinct[key]
 
 
 RANGES = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from warpreg import gpu, timing
 from warpreg.designs import load
+from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import Run
@@ -49,9 +50,9 @@ class Scheduled:
     warps: int | None = None
 
     @property
-    def needs_widths(self) -> bool:
-        """Whether the run must record the widths of values."""
-        return any(load(variant.design).declaration.widths for variant in self.variants)
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Those of its designs, which say what the run must record of values."""
+        return tuple(load(variant.design).declaration for variant in self.variants)
 
     def __call__(self, run: Run) -> Mapping[Variant, Counts]:
         by_variant: dict[Variant, list[Counts]] = {variant: [] for variant in self.variants}

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from warpreg import gpu, timing
 from warpreg.designs import load
+from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.loading.composition import joined
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.hardware import Use
@@ -111,9 +112,9 @@ class Sampled:
     recorder: Recorder | None = None
 
     @property
-    def needs_widths(self) -> bool:
-        """Whether the run must record the widths of values."""
-        return self.variant is not None and load(self.variant.design).declaration.widths
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Those of its designs, which say what the run must record of values."""
+        return (load(self.variant.design).declaration,) if self.variant else ()
 
     def __call__(self, run: Run) -> Sample:
         machine = gpu.load(self.machine)

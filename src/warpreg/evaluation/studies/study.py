@@ -7,7 +7,6 @@ be measured is left out, with the reason, and the study continues.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,8 +19,10 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from warpreg import simt
 from warpreg.designs import load as load_design
+from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.evaluation.runs.profile import register_profile
+from warpreg.evaluation.runs.recording import needed_record
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.evaluation.runs.worker_process import end_with_parent
@@ -79,9 +80,9 @@ class Replay:
         return Replay.of(self.design, self.suspend, **{**dict(self.values), **values})
 
     @property
-    def needs_widths(self) -> bool:
-        """Whether the run must record the widths of values."""
-        return load_design(self.design).declaration.widths
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Those of its designs, which say what the run must record of values."""
+        return (load_design(self.design).declaration,)
 
     def __call__(self, run: Run) -> Counts:
         values: dict[str, Any] = dict(self.values)
@@ -89,7 +90,7 @@ class Replay:
         is_of_warps = knows_thread_blocks(design.hooks)
         counts = []
         for kernel in run.kernels:
-            path = run.path(kernel) if is_of_warps else run.distinct_path(kernel, design.declaration.widths)
+            path = run.path(kernel) if is_of_warps else run.distinct_path(kernel, design.declaration)
             counts.append(replay(path, kernel, design, suspend=self.suspend, **values))
         return reduce(together, counts)
 
@@ -263,8 +264,10 @@ def _run(task: Task) -> Run | MissingFinding:
 
 
 def _record(task: Task) -> simt.Record:
-    """Path and addresses, and the widths of values if a measure has ``needs_widths``."""
-    return dataclasses.replace(EVERYTHING, widths=any(getattr(one, "needs_widths", False) for one in task.measures))
+    """Path and addresses, and what of values the designs of the measures read, if these have ``declarations``."""
+    return needed_record(
+        (one for measure in task.measures for one in getattr(measure, "declarations", ())), addresses=True
+    )
 
 
 def _finding(measure: Measure[Any], run: Run) -> Any:

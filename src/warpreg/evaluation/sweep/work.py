@@ -18,6 +18,7 @@ import warpreg
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.comparison import DesignCounter, Setting, attempts
 from warpreg.evaluation.runs.counting import CountingMethod, DesignCounts, Timed
+from warpreg.evaluation.runs.recording import needed_record
 from warpreg.evaluation.runs.row import Failure
 from warpreg.evaluation.runs.run import Run
 from warpreg.evaluation.studies.study import BREAKS
@@ -177,11 +178,9 @@ def _shared(cell: Cell) -> Cell:
 def _record(cells: Any, unchecked: bool) -> Record:
     """What the run must record."""
     every = list(cells)
-    widths = any(
-        ConfiguredDesign.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths
-        for one in every
-    )
-    return Record(path=True, addresses=any(isinstance(one.how, Timed) for one in every), widths=widths)
+    chosen = (ConfiguredDesign.load(one.design, dict(one.values), unchecked=unchecked).design for one in every)
+    with_cycles = any(isinstance(one.how, Timed) for one in every)
+    return needed_record((one.declaration for one in chosen), addresses=with_cycles)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -32,6 +32,7 @@ from warpreg.simt.block.widths import Widths
 from warpreg.simt.kernel import machine_instructions, uniform_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
+from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.kernel.polling import polls, waits
 from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -49,7 +50,9 @@ SEGMENT = 96
 
 @dataclass(frozen=True)
 class BlockCompiler:
-    """Compiles the blocks of one kernel into one LLVM module; ``record_widths`` adds the recording of value widths."""
+    """Compiles the blocks of one kernel into one LLVM module; ``record`` says what of values is
+    recorded.
+    """
 
     module: Any
     kernel: Kernel
@@ -57,7 +60,7 @@ class BlockCompiler:
     symbols: dict[str, int]
     sites: Sites
     ends: Ends
-    record_widths: bool = False
+    record: Record = field(default_factory=Record)
     taints: Tracked | None = None
 
     @functools.cached_property
@@ -124,7 +127,7 @@ class BlockCompiler:
 
     def _loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
         """The begin of a loop, if the block is one."""
-        plain = not (self.record_widths or self.taints or self.ends.keeps_clock)
+        plain = not (self.record.values or self.taints or self.ends.keeps_clock)
         if not plain or not self.ends.repeats(block.index) or not is_arithmetic(block.instructions):
             return None
         exposed: dict[Cell, None] = {}
@@ -187,7 +190,8 @@ class Body:
         self.launch = self.values.launch
         self.taken = self.values.mask
         self.state = RunningWarp.of(code) if code.arguments[3:] else None
-        self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
+        contents, record = compiler.storage.contents, compiler.record
+        self.widths = Widths(self.values, contents, record.patterns) if record.values else None
         self.form: opcodes.Form
         """Its value for the current instruction."""
 

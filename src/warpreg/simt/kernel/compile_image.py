@@ -24,7 +24,7 @@ from warpreg.simt.memory import coalesced_path
 
 def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None) -> Image:
     """Native code of a kernel.  Raises UnsupportedError for the first instruction that cannot be executed."""
-    cells = register_storage.assign(kernel, contents=record.widths)
+    cells = register_storage.assign(kernel, contents=record.values)
     placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))
     symbols = tuple(sorted({variable.unique_name for variable in placed}))
     skip_idle = not record.addresses and coalesced_path.few_guards(kernel)  # where no lane accesses, that is recorded
@@ -35,7 +35,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     reads_clock = bool(specials & CLOCKS)
     kind, found = (GroupEnds, machine_ends) if kernel.machine_code else (Ends, ends_of)
     ends = kind(found(kernel), record.path, record.watch, reads_clock, kernel.is_cooperative)
-    compiler = BlockCompiler(module, kernel, cells, numbers, sites, ends, record.widths, taints)
+    compiler = BlockCompiler(module, kernel, cells, numbers, sites, ends, record, taints)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
     code = object_code.object_code(str(module))

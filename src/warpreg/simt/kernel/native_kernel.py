@@ -26,25 +26,31 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Record:
     """Contents of a recording: the ``path`` of warps, lane ``addresses`` of memory instructions, ``widths`` of
-    values.
+    values, their ``patterns`` (with the widths).
     """
 
     path: bool = False
     addresses: bool = False
     widths: bool = False
+    patterns: bool = False
+
+    @property
+    def values(self) -> bool:
+        """Whether something of the values is recorded."""
+        return self.widths or self.patterns
 
     @property
     def watch(self) -> tuple[tuple[Slot, Slot], ...]:
         """Position and limit of the buffers that blocks fill."""
         streams = (
             (self.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
-            (self.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
+            (self.values, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
         )
         return tuple((field, limit) for wanted, field, limit in streams if wanted)
 
     @property
     def any(self) -> bool:
-        return self.path or self.addresses or self.widths
+        return self.path or self.addresses or self.values
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Recorder:
             self._buffers.append(_buffer(Stream.PATH, 4 * LONGEST_VISIT_WORDS))
         if record.addresses:
             self._buffers.append(_buffer(Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block))
-        if record.widths:
+        if record.values:
             margin = WIDTHS_PER_INSTRUCTION * native.longest_block + SPARE_BYTES
             self._buffers.append(_buffer(Stream.WIDTHS, margin))
         self._rewind()

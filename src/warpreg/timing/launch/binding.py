@@ -72,7 +72,7 @@ class Behaviour:
     resources: int = 0
     """The number of quantities that it sets with `level`."""
     widths: bool = False
-    """Whether hooks ask for the widths of results."""
+    """Whether hooks ask for the widths of results, or for patterns."""
     lanes: bool = False
     """Whether hooks ask for the addresses of lanes."""
     banks: Banks = UNSLICED
@@ -89,6 +89,8 @@ class Behaviour:
     """The registers that a warp holds."""
     stages: int = 0
     """The pipeline stages that it adds."""
+    patterns: bool = False
+    """Whether hooks ask for patterns of results; then they also have ``widths``."""
 
     @property
     def in_step(self) -> bool:

@@ -60,7 +60,7 @@ def _read(machine: Machine, design: Design, window: Window | None) -> Read:
     declared = design.declaration
     split = SplitOptions(machine.shared_memory.banks, ALL_BLOCKS if window is None else window.end, declared.lanes)
     addresses = machine.memory.memory.model != "fixed" or declared.lanes or sees_addresses(design)
-    return Read(split, addresses, declared.widths)
+    return Read(split, addresses, declared.reads_values)
 
 
 def sees_addresses(design: Design) -> bool:

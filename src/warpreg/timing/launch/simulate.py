@@ -156,7 +156,7 @@ def timed(
     split = SplitOptions(machine.shared_memory.banks, end, behaviour.lanes)
     blocks: Iterable[ThreadBlocks] = thread_blocks(trace, recorded, split)
     if behaviour.widths:
-        reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
+        reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode, behaviour.patterns)
         blocks = with_widths(blocks, trace, reader, mode)
     visits = Visits(kernel, launch.kernel)
     timed_blocks = visits.of(blocks if window is None else window.of(blocks))
@@ -230,7 +230,7 @@ def _prepared(
         design.declaration.main_mask,
         len(design.events),
         len(design.declaration.resources),
-        design.declaration.widths,
+        design.declaration.reads_values,
         design.declaration.lanes,
         banks_of(design, values, machine),
         design.tables(values, machine),
@@ -239,6 +239,7 @@ def _prepared(
         collectors_of(design, values, machine, program),
         place.residency.held,
         design.stages(values),
+        design.declaration.patterns,
     )
     return place, kernel, behaviour
 

@@ -62,7 +62,7 @@ def given_of_design(machine: Machine, chosen: ConfiguredDesign, **asked: Any) ->
     return given_of(
         machine,
         design.hooks,
-        widths=design.declaration.widths,
+        widths=design.declaration.reads_values,
         lanes=design.declaration.lanes,
         main_levels=design.declaration.main_mask,
         banks=banks_of(design, values, machine),

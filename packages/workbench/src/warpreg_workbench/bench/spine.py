@@ -4,8 +4,8 @@
   compiling.
 - limit: the multiply-adds of `limit`, measured in turns with the runs of each workload.
 - share: speed with the path recorded, divided by the limit.
-- recorded addresses, recorded widths: speed with lane addresses or value widths recorded too, relative to the speed
-  with the path alone; the runs take turns.
+- recorded addresses, recorded widths, recorded patterns: speed with lane addresses, value widths or patterns recorded
+  too, relative to the speed with the path alone; the runs take turns.
 - compile: PTX text to runnable native code, a kernel of 400 instructions, with an empty cache and from the disk cache.
 - path bytes: bytes of the recorded path on disk per warp-instruction, on the worst kernel.
 - replay: register accesses per second through the register file cache, from the recorded path on disk.
@@ -49,13 +49,14 @@ PARSED_BYTES = 1_000_000
 PATH = simt.Record(path=True)
 ADDRESSES = simt.Record(path=True, addresses=True)
 WIDTHS = simt.Record(path=True, widths=True)
+PATTERNS = simt.Record(path=True, patterns=True)
 
 Begin = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One workload: M warp-instructions per second with the path, with addresses too and with widths too; bytes of path
+    """One workload: M warp-instructions per second with the path, with addresses, widths or patterns too; bytes of path
     on disk; M multiply-adds per second of the host's limit."""
 
     workload: str
@@ -63,6 +64,7 @@ class Speed:
     path_mwi_s: float
     addresses_mwi_s: float
     widths_mwi_s: float
+    patterns_mwi_s: float
     path_bytes: int
     replay_maccess_s: float
     limit_mwi_s: float
@@ -81,6 +83,7 @@ class Speed:
             "limit_share": self.limit_share,
             "addresses_mwi_s": self.addresses_mwi_s,
             "widths_mwi_s": self.widths_mwi_s,
+            "patterns_mwi_s": self.patterns_mwi_s,
             "path_bytes_per_wi": self.path_bytes / self.warp_instructions,
             "replay_maccess_s": self.replay_maccess_s,
         }
@@ -107,6 +110,8 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
         "recorded_addresses_ratio": geometric_mean(speed.addresses_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio": geometric_mean(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio_min": min(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
+        "recorded_patterns_ratio": geometric_mean(speed.patterns_mwi_s / speed.path_mwi_s for speed in speeds),
+        "recorded_patterns_ratio_min": min(speed.patterns_mwi_s / speed.path_mwi_s for speed in speeds),
         "compile_s_400": first_compile,
         "compile_cached_s_400": cached_compile,
         "path_bytes_per_wi": max(speed.path_bytes / speed.warp_instructions for speed in speeds),
@@ -124,7 +129,7 @@ def workload_speed(name: str, size: str) -> Speed:
     """Speed of one workload, without the time to make inputs and compile kernels."""
     problem = find_workload(name).problem(size)
     problem.check(problem.run(load_device(problem.workload, AS_COMPILED)))
-    taken: dict[simt.Record, list[float]] = {ADDRESSES: [], WIDTHS: [], PATH: []}
+    taken: dict[simt.Record, list[float]] = {ADDRESSES: [], WIDTHS: [], PATTERNS: [], PATH: []}
     limits: list[float] = []
     launches: tuple[simt.Launch, ...] = ()
     for _ in range(REPEATS):
@@ -142,6 +147,7 @@ def workload_speed(name: str, size: str) -> Speed:
         path_mwi_s=run.warp_instructions / seconds[PATH] / 1e6,
         addresses_mwi_s=run.warp_instructions / seconds[ADDRESSES] / 1e6,
         widths_mwi_s=run.warp_instructions / seconds[WIDTHS] / 1e6,
+        patterns_mwi_s=run.warp_instructions / seconds[PATTERNS] / 1e6,
         path_bytes=sum(launch.trace.totals["stored_bytes"]["path"] for launch in launches if launch.trace),
         replay_maccess_s=replay_maccess_s(run),
         limit_mwi_s=statistics.median(limits),
