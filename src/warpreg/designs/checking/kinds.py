@@ -58,7 +58,7 @@ WORDS = {
     Kind.LOOP: "the loops of one call take more than {high} steps",
     Kind.NO_SOURCE: "a source operand is planned in a hook that does not plan sources",
     Kind.NO_RESULT: "a result operand is planned in a hook that does not plan results",
-    Kind.NO_WARP: "this hook is for no warp, so a transfer or memory access names one: warp=",
+    Kind.NO_WARP: "this hook is for no warp, so a transfer names one: warp=",
     Kind.NO_WIDTH: "this hook cannot ask for widths and patterns",
     Kind.TWICE: "operand {value} is planned twice",
     Kind.TWICE_THERE: "result operand {value} is planned twice for this level",
