@@ -37,16 +37,19 @@ register file and 11% of that of the GPU, with no loss of performance on average
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface import ArraySpec, Declaration, Program, Structure, parameter
+from warpreg.designs.interface.checked import Checked
 from warpreg.designs.parts.hints.partial_results import partial_flags
-from warpreg.designs.parts.hints.program_table import UNITS
+from warpreg.designs.parts.hints.program_table import UNITS, program_table
 from warpreg.designs.parts.renaming.hints import dead_results, dying_at_entry
+from warpreg.designs.parts.staging.check import RegionCorruption, checked_regions, corruptions_of
 from warpreg.designs.parts.staging.hooks import (
     admit,
     buffered,
@@ -143,6 +146,17 @@ def init(parameters: Parameters, program: Program) -> State:
     size = Size(parameters.banks, parameters.lines, parameters.compressor_lines)
     compresses = parameters.compressor_lines > 0
     return nothing_staged(program, size, parameters.enabled, compresses, parameters.order == "youngest")
+
+
+def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:
+    """Verifies the annotations by execution."""
+    return checked_regions(kernel, program, hints(program, parameters, Analysis(kernel)))
+
+
+def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64]) -> Sequence[RegionCorruption]:
+    """Seeded errors in the annotations."""
+    program = program_table(kernel)
+    return corruptions_of(kernel, program, hints(program, parameters, Analysis(kernel)), visits)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel, analysis: Analysis) -> Mapping[int, str]:
