@@ -147,7 +147,8 @@ WRONG = [
     (
         "@hook\ndef memory_returned(state, program, warp, pc, cycles, plan):\n"
         "    for n in range(65):\n        complete(plan, n, 1)",
-        "one call queues more than 64 extra accesses, tokens, accesses of tables or completed loads",
+        "one call queues more than 64 extra accesses, transfers, tokens, table accesses, completed loads or "
+        "memory accesses",
     ),
 ]
 

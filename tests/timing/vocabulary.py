@@ -192,6 +192,8 @@ def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Va
         len(design.declaration.resources),
         banks_of(design, values, machine),
         design.tables(values, machine),
+        design.paths(values, machine),
+        design.levels,
         collectors_of(design, values, machine, program),
         design.stages(values),
     )

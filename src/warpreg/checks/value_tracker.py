@@ -23,6 +23,7 @@ from piecewise_numba.rebuild import as_it_is, rebuild
 from warpreg.designs.checking import words
 from warpreg.designs.interface import plan_functions as functions
 from warpreg.designs.interface.hooks import HOOKS
+from warpreg.designs.interface.paths import SOURCE, TARGET, transfer
 from warpreg.designs.interface.plan import CYCLES, ELSEWHERE, IN_BANKS, LATER, LEVEL, READ, UNSET, WRITE
 from warpreg.designs.interface.program import Program, result_operands, source_operands
 from warpreg.ir.kernel import Kernel
@@ -139,10 +140,17 @@ class Tracker:
         if amount and register < 0:
             self._anonymous.setdefault(plan.warp if warp < 0 else warp, set()).add(int(target))
         elif amount:
-            place = (plan.warp if warp < 0 else warp), int(register)
-            if lanes := self._holders(place).get(int(source), 0):
-                self._hold(place, int(target), lanes)
-                self._note(place, f"moved from {self.levels[source]} to {self.levels[target]}")
+            self._moved((plan.warp if warp < 0 else warp, int(register)), int(source), int(target))
+
+    def transfer(self, plan: Any, path: int, register: int, warp: int = UNSET, bank: int = UNSET) -> None:
+        """A value is at the other end of a path too; in a replay, transfers are complete at once."""
+        source, target = plan.paths[plan.first_path + path, [SOURCE, TARGET]].tolist()
+        self._moved((plan.warp if warp < 0 else warp, int(register)), source, target)
+
+    def _moved(self, place: Place, source: int, target: int) -> None:
+        if lanes := self._holders(place).get(source, 0):
+            self._hold(place, target, lanes)
+            self._note(place, f"moved from {self.levels[source]} to {self.levels[target]}")
 
     def extra(self, plan: Any, level: int, action: int, register: int, warp: int = UNSET, **named: Any) -> None:
         """A value is put into a level, or lanes of it are read there."""
@@ -224,7 +232,8 @@ def is_written(plan: Any, operand: int) -> bool:
 
 def followed(hooks: Mapping[str, FunctionType], tracker: Tracker) -> dict[str, FunctionType]:
     """Checked hooks that tell the tracker what they do, for an interpreted replay."""
-    spies = {getattr(functions, name): _spy(name, tracker) for name in ("read", "write", "nowhere", "move", "extra")}
+    told_of = (*(getattr(functions, name) for name in ("read", "write", "nowhere", "move", "extra")), transfer)
+    spies = {function: _spy(function, tracker) for function in told_of}
     told = rebuild(hooks, as_it_is, spies, natives=False)
     found = {name: _around(name, hook, tracker) for name, hook in told.items()}
     if "warp_start" not in found:
@@ -232,11 +241,10 @@ def followed(hooks: Mapping[str, FunctionType], tracker: Tracker) -> dict[str, F
     return found
 
 
-def _spy(name: str, tracker: Tracker) -> FunctionType:
+def _spy(original: Any, tracker: Tracker) -> FunctionType:
     """The plan function, which tells the tracker first."""
-    original = getattr(functions, name)
-    plain = FunctionType(original.__code__, original.__globals__, name, original.__defaults__)
-    tell = getattr(tracker, name)
+    plain = FunctionType(original.__code__, original.__globals__, original.__name__, original.__defaults__)
+    tell = getattr(tracker, original.__name__)
 
     def spy(plan: Any, *given: Any, **named: Any) -> None:
         tell(plan, *given, **named)

@@ -13,7 +13,12 @@ import numpy as np
 
 from piecewise_numba.natives import Function, nothing
 from piecewise_numba.records import by_reference
+from warpreg.designs.interface.paths import TRANSFER
 from warpreg.designs.interface.plan import (
+    EXTRA_ACTION,
+    EXTRA_REGISTER,
+    EXTRA_WARP,
+    EXTRAS,
     KEEPS,
     RECALLS,
     Plan,
@@ -27,7 +32,7 @@ from warpreg.designs.interface.program import Program, source_operands
 
 HOOKS = (
     "plan_reads", "plan_write", "issued", "collected", "produced", "arrived", "warp_start", "warp_end", "activated",
-    "suspended", "block_start", "block_end",
+    "suspended", "block_start", "block_end", "transferred",
 )  # fmt: skip
 """The hooks that a replay calls; those of thread blocks only with a schedule.  Without one, results arrive at once.
 
@@ -119,14 +124,42 @@ def block_end(state: Any, program: Program, sm: int, plan: Plan) -> None:
     """Placeholder for the design's hook."""
 
 
+@nothing
+def transferred(state: Any, program: Program, warp: int, path: int, register: int, plan: Plan) -> None:
+    """Placeholder for the design's hook."""
+
+
+@nothing
+def settle(state: Any, program: Program, plan: Plan) -> None:
+    """A hook has returned: the transfers that it has started are complete."""
+
+
+def complete_transfers(state: Any, program: Program, plan: Plan) -> None:
+    """In place of `settle` if the hook ``transferred`` is defined: call it in the order of starts, also for transfers
+    that it starts.  Beyond the room, they are only counted.
+    """
+    row = 0
+    while row < plan.queued[EXTRAS] and row < plan.extras.shape[0]:
+        warp: Any = np.int64(plan.extras[row, EXTRA_WARP])
+        path: Any = np.int64(plan.extras[row, EXTRA_ACTION] - TRANSFER)
+        register: Any = np.int64(plan.extras[row, EXTRA_REGISTER])
+        transferred(state, program, warp, path, register, by_reference(_eventful(plan, plan.mask, warp, plan.sm)))
+        row += 1
+    if plan.queued[EXTRAS] <= plan.extras.shape[0]:
+        plan.queued[EXTRAS] = 0
+
+
 def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
     """The warp issues instruction ``pc``."""
     plan = by_reference(_counting(program, blank, sm, warp, mask, pc))
     if bank_slices() > 1:
         forget_levels(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
     plan_reads(state, program, warp, pc, plan)
+    settle(state, program, plan)
     plan_results(state, program, warp, pc, plan)
+    settle(state, program, plan)
     issued(state, program, warp, pc, plan)
+    settle(state, program, plan)
     collect(state, program, warp, pc, plan)
     if not program.long_latency[pc]:
         produce(state, program, warp, pc, plan)
@@ -147,18 +180,21 @@ def collect(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> Non
     """The sources of an instruction are read, in operand order."""
     for operand in source_operands(program, pc):
         collected(state, program, warp, pc, operand, plan)
+        settle(state, program, plan)
 
 
 def produce(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """The results of an instruction are there, if it has any."""
     if program.result_start[pc] < program.result_start[pc + 1]:
         produced(state, program, warp, pc, by_reference(accounting_plan(plan)))
+        settle(state, program, plan)
 
 
 def produce_planned(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """In place of `produce` where ``plan_write`` has planned the results."""
     if program.result_start[pc] < program.result_start[pc + 1]:
         produced(state, program, warp, pc, by_reference(accounting_plan(recalling_plan(plan, RECALLS))))
+        settle(state, program, plan)
 
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
@@ -166,36 +202,49 @@ def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, 
     plan = by_reference(_counting(program, blank, sm, warp, mask, pc))
     produce(state, program, warp, pc, plan)
     arrived(state, program, warp, pc, plan)
+    settle(state, program, plan)
 
 
 def call_warp_start(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """The warp starts."""
-    warp_start(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    warp_start(state, program, warp, plan)
+    settle(state, program, plan)
 
 
 def call_activated(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """The warp enters the active set."""
-    activated(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    activated(state, program, warp, plan)
+    settle(state, program, plan)
 
 
 def call_suspended(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """The warp leaves the active set."""
-    suspended(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    suspended(state, program, warp, plan)
+    settle(state, program, plan)
 
 
 def call_warp_end(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """The warp has ended."""
-    warp_end(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    warp_end(state, program, warp, plan)
+    settle(state, program, plan)
 
 
 def call_block_start(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """A thread block is about to start; ``warp`` is its first."""
-    block_start(state, program, sm, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    block_start(state, program, sm, plan)
+    settle(state, program, plan)
 
 
 def call_block_end(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """A thread block has ended; ``warp`` was its last."""
-    block_end(state, program, sm, by_reference(_eventful(blank, mask, warp, sm)))
+    plan = by_reference(_eventful(blank, mask, warp, sm))
+    block_end(state, program, sm, plan)
+    settle(state, program, plan)
 
 
 def _counting(program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> Plan:
@@ -249,4 +298,6 @@ def bindings(hooks: Mapping[str, Function]) -> dict[Function, Function]:
     bound: dict[Function, Function] = {globals()[name]: hook for name, hook in hooks.items()}
     if hooks.keys() >= {"plan_write", "produced"}:
         bound |= {plan_results: plan_kept_results, produce: produce_planned}
+    if "transferred" in hooks:
+        bound[settle] = complete_transfers
     return bound | {call: none for call, (names, none) in CALLS.items() if not any(name in hooks for name in names)}

@@ -15,6 +15,8 @@ from warpreg.counting.block_visits import block_visits
 from warpreg.counting.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.counting.distinct_warps import expanded
 from warpreg.counting.errors import ReplayError
+from warpreg.designs.interface.own_memory import traffic_events
+from warpreg.designs.interface.paths import path_rows
 from warpreg.designs.interface.program import Program, lengths, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
@@ -23,7 +25,7 @@ from warpreg.designs.parts.hints.long_latency import after_stops
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.static_counts import walk_static
-from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
+from warpreg.replay.walker import TRANSFERS, Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, digest_of
 
@@ -90,7 +92,10 @@ def replay_launches(
         program = placed(program, slots.warps, slots.schedulers)
     slices = banks_of(chosen, values, machine).slices
     tables = chosen.tables(values, machine)
-    counters = Counters(program, len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1)
+    rows = path_rows(chosen.paths(values, machine), chosen.levels, chosen.declaration.main)
+    queue = TRANSFERS if "transferred" in chosen.hooks else 0
+    sizes = len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1
+    counters = Counters(program, *sizes, rows, queue)
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
     declared = chosen.declaration
     widths = Widths(kernel, code, declared.patterns) if declared.reads_values else None
@@ -114,7 +119,8 @@ def replay_launches(
         accesses=counters.accesses,
         moves=counters.moves,
         events=dict(zip(chosen.events, counters.events.tolist(), strict=True))
-        | table_events(tables, counters.tables, ("lookups", "updates")),
+        | table_events(tables, counters.tables, ("lookups", "updates"))
+        | traffic_events(chosen.hooks, counters.traffic),
         warp_instructions=warp_instructions(counters, program),
         spared=counters.spared,
         slices=slices,

@@ -23,7 +23,7 @@ from warpreg.designs.checking.running import Limits, watched
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import REFUSED, blank_plan, counting_plan
+from warpreg.designs.interface.plan import EXTRAS, NO_PATHS, REFUSED, blank_plan, counting_plan
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.interface.state import (
     Extent,
@@ -48,6 +48,8 @@ THE_END = np.array([path_core.THREAD_BLOCK, 0], np.uint32)
 ANY_CHUNK = read_only(np.zeros(0, np.uint32))
 
 
+TRANSFERS = 64
+"""Transfers that one call of a hook may start, with those that follow from them."""
 NO_WIDTHS = np.zeros(0, np.uint8)
 
 
@@ -55,18 +57,30 @@ class Counters:
     """Counts of a walk.
 
     ``visits`` int64[blocks] are block visits.  ``accesses`` and ``spared`` int64[levels, 2, 2], ``moves`` int64[levels,
-    levels], ``events`` int64[events] and ``tables`` int64[tables, 3] are the counts of the ``blank`` plan.
+    levels], ``events`` int64[events], ``tables`` int64[tables, 3] and ``traffic`` int64[2, 2] are the counts of the
+    ``blank`` plan.
     """
 
-    def __init__(self, program: Program, levels: int, events: int, tables: int = 0) -> None:
+    def __init__(
+        self,
+        program: Program,
+        levels: int,
+        events: int,
+        tables: int = 0,
+        paths: NDArray[np.int64] = NO_PATHS,
+        queue: int = 0,
+    ) -> None:
         self.visits = np.zeros(program.first_pc.size - 1, np.int64)
-        self.blank = blank_plan(levels, events, *operand_rows(program), tables=tables)
+        self.blank = blank_plan(levels, events, *operand_rows(program), queue=queue, tables=tables, paths=paths)
         self.accesses, self.spared = (one.reshape(levels, 2, 2) for one in (self.blank.accesses, self.blank.spared))
         self.moves, self.events, self.tables = self.blank.moves, self.blank.events, self.blank.tables
+        self.traffic = self.blank.traffic
 
     def like(self, program: Program) -> Counters:
         """Fresh ones of the same sizes."""
-        return Counters(program, len(self.moves), self.events.size, len(self.tables))
+        return Counters(
+            program, len(self.moves), self.events.size, len(self.tables), self.blank.paths, len(self.blank.extras)
+        )
 
     @property
     def counted(self) -> tuple[NDArray[np.int64], ...]:
@@ -76,7 +90,7 @@ class Counters:
     @property
     def planned(self) -> tuple[NDArray[np.int64], ...]:
         """Those of the plan."""
-        return self.accesses, self.spared, self.moves, self.events, self.tables
+        return self.accesses, self.spared, self.moves, self.events, self.tables, self.traffic
 
 
 class Widths:
@@ -131,6 +145,11 @@ class Behaviour:
         """
         if counters.blank.queued[REFUSED] != 0:
             raise wrong_slices(self._name, self._slices, int(counters.blank.queued[REFUSED]))
+        if counters.blank.queued[EXTRAS] > TRANSFERS:
+            raise DesignError(
+                f"{self._name}: one call of a hook starts more than {TRANSFERS} transfers, with those that follow from "
+                "them in transferred"
+            )
         if wrong := unplanned(counters.blank.planned, self.hooks, self.program, kernel):
             raise wrong
 

@@ -33,7 +33,8 @@ WRONG = [
     (
         *PLAN_READS,
         "read(plan, program.source_start[pc], MRF)\n    for n in range(65): extra(plan, MRF, READ, 0)",
-        "one call queues more than 64 extra accesses, tokens, accesses of tables or completed loads",
+        "one call queues more than 64 extra accesses, transfers, tokens, table accesses, completed loads or "
+        "memory accesses",
     ),
     ("admit", "state, program, warp, pc, plan", "return -2", "answer -2 is outside -1 to 1099511627776"),
 ]

@@ -17,6 +17,7 @@ from warpreg.designs.interface import (
     Banks,
     Collectors,
     Declaration,
+    Path,
     Plan,
     Program,
     Table,
@@ -38,7 +39,9 @@ from warpreg.designs.interface import (
     read,
     scheduler_of,
     sm_of,
+    stay,
     thread_block,
+    transfer,
     update,
     wake,
     write,
@@ -65,13 +68,14 @@ DESIGN = Declaration(
         "stalled",
         "resumed",
         "buffered",
+        "transferred",
     ),
     resources=("passes", "active"),
     source="assumed: a test",
 )
 TOP = 1
 STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK, ISSUED, COLLECTED, PRODUCED = range(13)
-STALLED, RESUMED, BUFFERED = 13, 14, 15
+STALLED, RESUMED, BUFFERED, TRANSFERRED = 13, 14, 15, 16
 PASSES, ACTIVE = 0, 1
 GATE = 7
 
@@ -130,6 +134,13 @@ def hardware(parameters: Parameters) -> tuple[Table, ...]:
     return (Table("first", 64, 14, 1 + kind % 2, 1 + kind // 2 % 2, kind % 4), Table("second", 4, 8))
 
 
+def paths(parameters: Parameters) -> tuple[Path, ...]:
+    """Up and down, of every kind."""
+    kind = parameters.seed
+    up = Path("MRF", "TOP", (1, 2, 0.5, 0.25)[kind % 4], 1 + kind % 7, ("SM", "scheduler")[kind // 2 % 2])
+    return (up, Path("TOP", "MRF", 1 + kind % 2, 1 + kind // 3 % 5, ("scheduler", "SM")[kind % 2]))
+
+
 def some_slices(state: State, one: int, other: int) -> int:
     """A mask of slices that every bank has."""
     return 1 + mix(state.seed, one, other, 3)
@@ -180,6 +191,7 @@ def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
     count(plan, STARTS, 1 + thread_block(program, warp) * 3 + index_in_block(program, warp // 2 * 2))
     count(plan, ENDS, state.own[warp] * now(plan))
     move(plan, TOP, MRF, 1)
+    transfer(plan, 1, 2)
 
 
 @hook
@@ -196,6 +208,23 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
     level(plan, ACTIVE, state.active[sm_of(program, warp)])
     if mix(state.seed, warp, now(plan), 3) == 0:
         move(plan, TOP, MRF, 2)
+    elif mix(state.seed, warp, now(plan), 3) == 1:
+        transfer(plan, 1, 4)
+        transfer(plan, 0, 4, warp=warp // 2 * 2)
+
+
+@hook
+def transferred(state: State, program: Program, warp: int, path: int, register: int, plan: Plan) -> None:
+    state.own[warp] += path + 1
+    count(plan, TRANSFERRED, (path + 1) * now(plan) + register + warp)
+    choice = mix(state.seed, register, now(plan), 6)
+    if choice == 0:
+        wake(plan, GATE)
+    elif choice == 1:
+        extra(plan, MRF, READ, 1)
+        transfer(plan, 1 - path, register + 1 & 7, bank=path)
+    elif choice == 2:
+        move(plan, TOP, MRF, register)
 
 
 @hook
@@ -209,7 +238,10 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
         return GO
     sm = sm_of(program, warp)
     if state.passes[sm] == 0:
-        return after(plan, 1 + mix(state.seed, pc, warp, 5)) if mix(state.seed, pc, now(plan), 3) == 0 else GATE
+        choice = mix(state.seed, pc, now(plan), 3)
+        if choice == 1:
+            return stay(plan, GATE)
+        return after(plan, 1 + mix(state.seed, pc, warp, 5)) if choice == 0 else GATE
     state.passes[sm] -= 1
     level(plan, PASSES, state.passes[sm])
     return GO
@@ -270,6 +302,8 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             place(state, operand, state.own[warp], plan)
     if mix(state.seed, pc, state.own[warp], 5) == 0:
         extra(plan, MRF, WRITE, 4)
+        transfer(plan, 0, 6)
+        transfer(plan, 0, 7)
         lookup(plan, 0, pc)
 
 
@@ -329,6 +363,8 @@ def written_back(
 ) -> None:
     count(plan, HEADS, (next_pc + 2) * now(plan) + base + (stride & 7) + (mask & 1))
     update(plan, pc % 2, pc)
+    if mix(state.seed, pc, now(plan), 3) == 0:
+        transfer(plan, 1, 3)
     if needs_pass(state, program, pc):
         sm = sm_of(program, warp)
         state.passes[sm] += 1

@@ -14,7 +14,8 @@ from warpreg.designs.interface.banks import Banks as Access
 
 Dispatch = Callable[[UnderWay, int], bool]
 Collected = Callable[[UnderWay, list[Source], int], None]
-At = Callable[[int, Callable[[int], None]], None]
+Event = Callable[[int], None]
+At = Callable[[int, Event], None]
 
 
 @dataclass(eq=False)
@@ -33,7 +34,8 @@ class Collectors:
 class OperandPath:
     """``latches[scheduler, pipe]`` holds at most one instruction.
 
-    ``writes[bank]`` is the bank's queue of (who, word); accesses that belong to no operand stand in it for nobody.
+    ``writes[bank]`` is the bank's queue of (who, word, what then); accesses that belong to no operand stand in it for
+    nobody.
     ``collected`` is told of sources that are read, ``at`` lets something happen in phase 1 of a cycle to come.
     """
 
@@ -43,7 +45,7 @@ class OperandPath:
         self._ports = banks.operand_ports
         self.latches: dict[tuple[int, str], UnderWay] = {}
         self._count = banks.count + access.added
-        self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(self._count)]
+        self.writes: list[list[tuple[UnderWay | None, int, Event | None]]] = [[] for _ in range(self._count)]
         self._writes_from = [0] * self._count
         self.groups = [
             Collectors(kind, scheduler)
@@ -64,9 +66,9 @@ class OperandPath:
         """An instruction has issued."""
         self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe] = issued
 
-    def queue_write(self, issued: UnderWay | None, word: int, bank: int) -> None:
+    def queue_write(self, issued: UnderWay | None, word: int, bank: int, then: Event | None = None) -> None:
         """A result word waits for its bank, or an access that belongs to nobody does."""
-        self.writes[bank].append((issued, word))
+        self.writes[bank].append((issued, word, then))
 
     def serve_writes(self, now: int, written: Callable[[UnderWay, int, int], None], taken: set[int]) -> set[int]:
         """One write, or those of one instruction, in each bank that has any, whose last one is over and which is not
@@ -80,11 +82,13 @@ class OperandPath:
             served = [queue.pop(0)]
             while self._banks.whole_instructions and first is not None and queue and queue[0][0] is first:
                 served.append(queue.pop(0))
-            for issued, word in served:
+            for issued, word, then in served:
                 self._log.bank(now, bank, "write" if issued else "extra", issued.sequence if issued else -1, word)
                 if issued is not None:
                     self._writes_from[bank] = max(self._writes_from[bank], now + issued.cycles_of_write(word))
                     written(issued, word, now)
+                elif then is not None:
+                    then(now)
         return still | set(starting)
 
     def collect(self, now: int, written_banks: set[int], dispatch: Dispatch) -> None:

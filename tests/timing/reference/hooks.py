@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from tests.timing.reference.instruction import Result, Source, Step, UnderWay
+from tests.timing.reference.load_store import Traffic
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.tables import Tables
 from tests.timing.reference.warp import Warp
@@ -21,13 +22,18 @@ from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.banks import Collectors as OwnCollectors
 from warpreg.designs.interface.hardware import Table
+from warpreg.designs.interface.own_memory import LINE_BYTES, REGISTERS
+from warpreg.designs.interface.paths import MEMORY, TRANSFER, Path, path_rows
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
 from warpreg.designs.loading.fetch import UNSLICED
+from warpreg.timing.core.access_record import DESIGN_BASE, LINES_OF_SM, OWN_LINES
 
 Tell = Callable[[int, int], None]
 Complete = Callable[[int, int, int], None]
+Send = Callable[[Traffic], None]
+Begin = Callable[["Transfer", int], None]
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,18 @@ class Extra:
 
     register: int
     slot: int
+    bank: int | None
+    then: Callable[[int], None] | None = None
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A register that goes along a path of the design, of the warp that was in a slot, if any."""
+
+    path: int
+    register: int
+    slot: int
+    warp: Warp | None
     bank: int | None
 
 
@@ -56,6 +74,8 @@ class Behaviour:
     resources: int = 0
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
+    paths: Mapping[int, Path] = field(default_factory=dict)
+    level_names: tuple[str, ...] = ("MRF",)
     collectors: OwnCollectors | None = None
     stages: int = 0
 
@@ -71,6 +91,7 @@ class Counts:
         self.moves = np.zeros((behaviour.levels, behaviour.levels), np.int64)
         self.events = np.zeros(behaviour.events, np.int64)
         self.tables = np.zeros((max(behaviour.tables, default=-1) + 1, 3), np.int64)
+        self.traffic = np.zeros((2, 2), np.int64)
         self.levels = np.zeros((sms, behaviour.resources, 3), np.int64)
 
     def integrals(self, cycles: int) -> list[list[int]]:
@@ -105,13 +126,21 @@ class Hooks:
     """The hooks as one SM calls them.
 
     ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle;
-    ``complete`` each held load that they complete, in how many cycles, and the cycle.
+    ``complete`` each held load that they complete, in how many cycles, and the cycle; ``begin`` each transfer that they
+    start, and the cycle; ``send`` each register that they send to memory or fetch; ``slots`` are the warps in slots.
     """
 
-    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete) -> None:
+    def __init__(
+        self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete, begin: Begin, send: Send,
+        slots: list[Warp | None],
+    ) -> None:  # fmt: skip
+        self._begin, self._slots = begin, slots
         self._shared, self._sm, self._index, self._wake, self._complete = shared, sm, index, wake, complete
-        self._hooks = shared.behaviour.hooks
+        self._hooks, self._send = shared.behaviour.hooks, send
         self.extras: list[Extra] = []
+        main = [name for level, name in enumerate(shared.behaviour.level_names) if shared.behaviour.main >> level & 1]
+        self._path_rows = path_rows(shared.behaviour.paths, shared.behaviour.level_names, main)
+        self.main = main
         self._tables = Tables(shared.behaviour.tables)
         self._looked_up = 0
 
@@ -119,6 +148,17 @@ class Hooks:
     def access(self) -> Banks:
         """What an access of a bank can read."""
         return self._shared.behaviour.banks
+
+    @property
+    def paths(self) -> Mapping[int, Path]:
+        """Those of the design."""
+        return self._shared.behaviour.paths
+
+    def transferred(self, one: Transfer, now: int) -> None:
+        """A transfer is complete; nobody is told if its warp has left."""
+        if one.warp is not None and self._slots[one.slot] is one.warp and self.defines("transferred"):
+            plan = self._plan(now, warp=one.warp)
+            self._call("transferred", plan, self._number(one.warp), one.path, one.register)
 
     @property
     def stages(self) -> int:
@@ -207,6 +247,12 @@ class Hooks:
             plan = self._plan_of_access(now, issued)
             number, pc = self._number(issued.warp), issued.instruction.pc
             self._call("memory_returned", plan, number, pc, now - issued.entered)
+
+    def register_is_back(self, one: Traffic, now: int) -> None:
+        """A register that was fetched is there."""
+        warp = self._slots[one.slot]
+        if warp is not None and self.defines("transferred"):
+            self._call("transferred", self._plan(now, warp=warp), self._number(warp), MEMORY, one.register)
 
     def arrived(self, issued: UnderWay, now: int) -> None:
         pc = issued.instruction.pc
@@ -350,6 +396,8 @@ class Hooks:
             moves=counts.moves,
             events=counts.events,
             tables=counts.tables,
+            traffic=counts.traffic,
+            paths=self._path_rows,
             levels=counts.levels,
             mask=step.mask if step else 0,
             datapath=int(program.datapath[pc]) if step else 0,
@@ -376,12 +424,22 @@ class Hooks:
             raise wrong
         extras, woken = plan.queued.tolist()[:2]
         for row in plan.extras[:extras].tolist():
-            _, warp, register, bank = row
+            action, warp, register, bank = row
+            if action >= TRANSFER:
+                slot = warp % self._sm.slots
+                own = None if bank == UNSET else bank
+                self._begin(Transfer(action - TRANSFER, register, slot, self._slots[slot], own), plan.cycle)
+                continue
             self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
         for token in plan.woken[:woken].tolist():
             self._wake(token, plan.cycle)
         for load, cycles in plan.completed[: plan.queued[details.COMPLETED]].tolist():
             self._complete(load, cycles, plan.cycle)
+        for way, warp, register, line, sectors, _ in plan.sent[: plan.queued[details.SENT]].tolist():
+            place = OWN_LINES + line if line != UNSET else warp % self._sm.slots * REGISTERS + register
+            place = DESIGN_BASE + (self._index * LINES_OF_SM + place) * LINE_BYTES
+            is_fetch, slot = way == details.FETCHED, warp % self._sm.slots
+            self._send(Traffic(is_fetch, slot, register, place, sectors, plan.cycle))
         for table, index, action in plan.asked[: plan.queued[details.ASKED]].tolist():
             served = self._tables.serve(table, index, plan.cycle)
             plan.tables[table, details.CONFLICTS] += served > plan.cycle

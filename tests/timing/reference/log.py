@@ -33,7 +33,8 @@ class BankAccess:
 
 @dataclass
 class Log:
-    """The events of one SM.  ``stalls[cause]`` counts slot-cycles, ``load_cycles`` are those of each load;
+    """The events of one SM.  ``stalls[cause]`` counts slot-cycles, ``load_cycles`` are those of each load,
+    ``fetches`` those of each register that the design fetched, ``spills`` how many it sent to memory;
     ``shared[whose]`` counts words read together with one of ``the same`` instruction, or of ``another``."""
 
     issues: list[Issue] = field(default_factory=list)
@@ -46,6 +47,8 @@ class Log:
     placed: list[tuple[int, int]] = field(default_factory=list)
     left: list[tuple[int, int]] = field(default_factory=list)
     load_cycles: list[int] = field(default_factory=list)
+    fetches: list[int] = field(default_factory=list)
+    spills: int = 0
     shared: Counter[str] = field(default_factory=Counter)
 
     def bank(self, cycle: int, bank: int, action: str, sequence: int, word: int) -> None:

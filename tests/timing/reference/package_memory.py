@@ -10,6 +10,7 @@ KINDS = {
     "load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE,
     "read-only": package.READ_ONLY,
     "ordered": package.ORDERED,
+    "spill": package.SPILL,
 }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ class TwoLevelScheduler(Scheduler):
         return not warp.needs_long_latency_result()
 
     def _must_leave(self, warp: Warp, now: int) -> bool:
-        if warp.head is None or (warp.waits_for_others and not warp.is_refused):
+        if warp.head is None or (warp.waits_for_others and not (warp.is_refused or warp.stays)):
             return True
         if now < warp.fetched or warp.suspended_by == warp.position or not self._head_suspends(warp, now):
             return False

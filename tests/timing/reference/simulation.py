@@ -59,7 +59,7 @@ def simulate(
     behaviour: Behaviour,
     sms: int = 1,
     resident: int = 8,
-    limit: int = 20_000,
+    limit: int = 100_000,
 ) -> Outcome:
     """Run thread blocks, each a list of paths by warp; an SM holds at most ``resident`` of them."""
     shared = Shared(behaviour, sm, sms)

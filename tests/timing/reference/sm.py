@@ -7,21 +7,22 @@ from functools import partial
 
 from tests.timing.reference.collection import OperandPath
 from tests.timing.reference.fetch import ConstantCaches, InstructionCaches
-from tests.timing.reference.hooks import Hooks, Shared
+from tests.timing.reference.hooks import Hooks, Shared, Transfer
 from tests.timing.reference.instruction import Instruction, Result, Source, Step, UnderWay
-from tests.timing.reference.load_store import LoadStore
+from tests.timing.reference.load_store import LoadStore, Traffic
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
 from tests.timing.reference.owned import OwnedPath
 from tests.timing.reference.schedulers import Scheduler, TwoLevelScheduler
 from tests.timing.reference.stalls import Stalls
+from tests.timing.reference.transfers import Transfers
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 from tests.timing.reference.window import WindowPath
 
 from warpreg.designs.interface.loads import HELD
-from warpreg.designs.interface.plan import AFTER
+from warpreg.designs.interface.plan import AFTER, STAY
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.deadlock import WaitingWarp
 from warpreg.timing.launch.unfinished_loads import HeldLoad
@@ -41,9 +42,12 @@ class StreamingMultiprocessor:
         self.due: dict[int, list[tuple[int, Event]]] = {}
         self.held: dict[int, UnderWay] = {}
         self._fixed_writes: set[int] = set()
-        self.hooks = Hooks(shared, sm, index, self._wake, self._complete_load)
-        self.units = Units(sm)
+        self.transfers = Transfers(sm, self._at)
         self.load_store = LoadStore(sm, index, memory)
+        self.hooks = Hooks(
+            shared, sm, index, self._wake, self._complete_load, self._transfer, self._send_register, self.slots
+        )
+        self.units = Units(sm)
         path = (self.hooks.access, self.log, self._collected, self._at)
         own = self.hooks.own_collectors
         kind: Callable[..., OperandPath] = OperandPath if own is None else partial(OwnedPath, own)
@@ -68,18 +72,42 @@ class StreamingMultiprocessor:
     def complete(self, now: int) -> set[int]:
         """Phase 1.  Returns the banks that were written."""
         back = self.load_store.returned(now)
-        for issued in back:
-            if issued.instruction.kind != "store":
-                self.log.load_cycles.append(now - issued.entered)
-            self.hooks.memory_returned(issued, now)
-        for issued in back:
-            self._results_are_there(issued, now)
+        for one in back:
+            if isinstance(one, Traffic):
+                self._register_is_back(one, now)
+                continue
+            if one.instruction.kind != "store":
+                self.log.load_cycles.append(now - one.entered)
+            self.hooks.memory_returned(one, now)
+        for one in back:
+            if isinstance(one, UnderWay):
+                self._results_are_there(one, now)
         for _, event in sorted(self.due.pop(now, []), key=lambda pair: pair[0]):
             event(now)
         served = self.path.serve_writes(now, self._written_in_bank, self._fixed_writes) if self.path else set()
         self._fixed_writes.clear()
         self._queue_extras()
         return served
+
+    def _register_is_back(self, one: Traffic, now: int) -> None:
+        """What the design has sent to memory is acknowledged, or what it has fetched is there."""
+        if one.is_fetch:
+            self.log.fetches.append(now - one.asked)
+            if one.is_awaited:
+                self.hooks.register_is_back(one, now)
+        else:
+            self.log.spills += 1
+        warp = self.slots[one.slot]
+        if one.is_awaited and warp is not None:
+            warp.away -= 1
+
+    def _send_register(self, one: Traffic) -> None:
+        """A hook sends a register to memory or fetches it."""
+        warp = self.slots[one.slot]
+        one.is_awaited = warp is not None and not warp.has_ended
+        if one.is_awaited and warp is not None:
+            warp.away += 1
+        self.load_store.traffic.append(one)
 
     def collect(self, now: int, written_banks: set[int]) -> None:
         """Phase 2."""
@@ -154,7 +182,13 @@ class StreamingMultiprocessor:
         something else may happen.
         """
         warps = [warp for warp in self.slots if warp is not None]
-        if self.due or any(self._is_under_way(warp) or not self._is_stuck(warp) for warp in warps):
+        if (
+            self.due
+            or self.transfers.under_way
+            or self.load_store.traffic
+            or self.load_store.away
+            or any(self._is_under_way(warp) or not self._is_stuck(warp) for warp in warps)
+        ):
             return None
         return [self._waiting(warp, warp.token) for warp in warps if warp.token is not None]
 
@@ -238,8 +272,11 @@ class StreamingMultiprocessor:
 
     def _is_admitted(self, warp: Warp, now: int) -> bool:
         answer = self.hooks.admit(warp, now)
-        warp.is_refused = answer is not None and answer < 0
-        if answer is not None and answer < 0:
+        warp.stays = answer is not None and answer <= STAY
+        warp.is_refused = answer is not None and STAY < answer < 0
+        if answer is not None and answer <= STAY:
+            warp.token = STAY - answer
+        elif answer is not None and answer < 0:
             self._refuse(warp, AFTER - answer, now)
         else:
             warp.token = answer
@@ -256,6 +293,9 @@ class StreamingMultiprocessor:
     def _go_on(self, warp: Warp, now: int) -> None:
         warp.token, warp.asks_from = None, now + 1
 
+    def _transfer(self, one: Transfer, now: int) -> None:
+        self.transfers.begin(self.hooks, one, now)
+
     def _wake(self, token: int, now: int) -> None:
         for warp in self.slots:
             if warp is not None and warp.token == token:
@@ -266,7 +306,7 @@ class StreamingMultiprocessor:
         for extra in self.hooks.extras:
             if self.path:
                 bank = self.hooks.bank_of(extra.register, extra.slot) if extra.bank is None else extra.bank
-                self.path.queue_write(None, extra.register, bank)
+                self.path.queue_write(None, extra.register, bank, extra.then)
         self.hooks.extras.clear()
 
     def _issue_head(self, warp: Warp, now: int) -> str:
@@ -475,7 +515,6 @@ class StreamingMultiprocessor:
             self._completed(issued, now)
 
     def _completed(self, issued: UnderWay, now: int) -> None:
-        issued.warp.under_way.remove(issued)
         issued.warp.copied += issued.instruction.copies
         if issued.instruction.control is not None:
             issued.warp.count_down(issued, issued.instruction.control.write)
@@ -483,6 +522,7 @@ class StreamingMultiprocessor:
             self.hooks.arrived(issued, now)
             self.hooks.written_back(issued, now)
             self.hooks.see_buffer(issued.warp, now)
+        issued.warp.under_way.remove(issued)
 
 
 def _stall(instruction: Instruction) -> int:

@@ -17,7 +17,8 @@ class Warp:
     Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
     that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
     `admit` is called again from cycle ``asks_from`` on.  ``waits``: `stalled` was called, and `resumed` was not.
-    ``is_refused``: `admit` has refused its head for a number of cycles.
+    ``is_refused``: `admit` has refused its head for a number of cycles; ``stays``: it waits for a token in the active
+    set.
     ``line`` of code that it asked for last; ``asked``: the position at which it has waited for a constant.
     ``counters``: the instructions that a counter counts; ``counted``: those that it has counted since it was last 0.
     """
@@ -34,6 +35,7 @@ class Warp:
     asked: int | None = None
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
+    away: int = 0
     at_barrier: bool = False
     gathers_at: int | None = None
     at_fence: bool = False
@@ -45,6 +47,7 @@ class Warp:
     asks_from: int = 0
     waits: bool = False
     is_refused: bool = False
+    stays: bool = False
     end_was_told: bool = False
     last_issue: int = -1
     activated: int = -1
@@ -65,7 +68,7 @@ class Warp:
 
     @property
     def has_ended(self) -> bool:
-        return self.head is None and not self.under_way
+        return self.head is None and not self.under_way and not self.away
 
     @property
     def is_fenced(self) -> bool:

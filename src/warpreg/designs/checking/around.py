@@ -15,7 +15,7 @@ from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.checking.ranges import MAX_CYCLES, MAX_VALUE, RECALLED
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
-from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, WOKEN
+from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, SENT, STAY, WOKEN
 
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""
@@ -30,7 +30,7 @@ ANSWERS: Mapping[str, tuple[int, int]] = {
     "owner": (-1, MAX_VALUE),
 }
 """The least and the greatest answer of a hook."""
-QUEUING = ("move", "extra", "wake", "lookup", "update", "complete")
+QUEUING = ("move", "extra", "transfer", "wake", "lookup", "update", "complete", "spill", "fetch")
 LOOPS = ("turn", "bounded")
 """Guards of loops."""
 
@@ -72,6 +72,7 @@ def around(name: str, hook: Function, way: Way) -> Function:
         return happens
     low, high = ANSWERS[name]
     latest = AFTER - MAX_CYCLES if name == "admit" else AFTER
+    farthest = STAY - MAX_VALUE if name == "admit" else STAY + 1
     site = way.site
 
     def answers(state: Any, program: Any, *rest: Any) -> Any:
@@ -79,7 +80,7 @@ def around(name: str, hook: Function, way: Way) -> Function:
         widths(program, rest)
         answer = hook(state, program, *rest)
         finish(rest[-1])
-        if (answer < low and not latest <= answer < AFTER) or answer > high:
+        if (answer < low and not latest <= answer < AFTER and not farthest <= answer <= STAY) or answer > high:
             fail(site, ANSWER, answer, low, high)
         return answer
 
@@ -225,11 +226,13 @@ def _nothing(program: Any, rest: Any) -> None:
 
 def _end(plan: Any) -> None:
     """A hook that may queue something is done."""
-    if plan.detailed:
+    if plan.detailed or plan.extras.shape[0] > 0:
         _fits(plan.queued[EXTRAS], plan.extras.shape[0])
+    if plan.detailed:
         _fits(plan.queued[WOKEN], plan.woken.size)
         _fits(plan.queued[ASKED], plan.asked.shape[0])
         _fits(plan.queued[COMPLETED], plan.completed.shape[0])
+        _fits(plan.queued[SENT], plan.sent.shape[0])
 
 
 def _fits(queued: int, room: int) -> None:

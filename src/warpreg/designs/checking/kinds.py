@@ -44,6 +44,11 @@ class Kind(enum.IntEnum):
     NO_WIDTH = enum.auto()
     LOAD = enum.auto()
     LANE = enum.auto()
+    LINE = enum.auto()
+    OFFSET = enum.auto()
+    BYTES = enum.auto()
+    PATH = enum.auto()
+    NO_WARP = enum.auto()
 
 
 OUTSIDE = "{what} {value} is outside {low} to {high}"
@@ -53,6 +58,7 @@ WORDS = {
     Kind.LOOP: "the loops of one call take more than {high} steps",
     Kind.NO_SOURCE: "a source operand is planned in a hook that does not plan sources",
     Kind.NO_RESULT: "a result operand is planned in a hook that does not plan results",
+    Kind.NO_WARP: "this hook is for no warp, so a transfer names one: warp=",
     Kind.NO_WIDTH: "this hook cannot ask for widths and patterns",
     Kind.TWICE: "operand {value} is planned twice",
     Kind.TWICE_THERE: "result operand {value} is planned twice for this level",
@@ -60,7 +66,8 @@ WORDS = {
     Kind.FORGOTTEN_RESULT: "result operand {value} is not planned; call write, or nowhere(plan, operand)",
     Kind.MERGED: "merged operand {value} is not planned before for the same level",
     Kind.HELD: "register {value} of the register file is outside {low} to {high}, what a warp holds by residency",
-    Kind.QUEUE: "one call queues more than {high} extra accesses, tokens, accesses of tables or completed loads",
+    Kind.QUEUE: "one call queues more than {high} extra accesses, transfers, tokens, table accesses, completed "
+    "loads or memory accesses",
 }
 """By kind; the others are `OUTSIDE`."""
 NAMES = {

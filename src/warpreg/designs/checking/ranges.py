@@ -15,6 +15,8 @@ from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
 from warpreg.designs.interface.declaration import Declaration
+from warpreg.designs.interface.own_memory import LINE_BYTES, MAX_LINE, REGISTERS
+from warpreg.designs.interface.paths import LANES, MAX_PATHS
 from warpreg.designs.interface.plan import UNSET
 
 Guard = Callable[..., Any]
@@ -27,12 +29,15 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "move": {"plan": "queue", "source": "level", "target": "level", "register": "moved_register",
              "warp": "moved_warp", "amount": "moved"},
     "extra": {"plan": "queue", "level": "level", "action": "action", "register": "register", "warp": "warp", **WHERE},
+    "transfer": {"plan": "transferring", "path": "path", "register": "transferred_register",
+                 "warp": "transferred_warp", "bank": "bank"},
     "count": {"event": "event", "amount": "amount"},
     "level": {"resource": "resource", "value": "value"},
     "change": {"resource": "resource", "more": "value"},
     "wake": {"plan": "queue", "token": "token"},
     "after": {"cycles": "completed"},
     "postpone": {"cycles": "cycles"},
+    "stay": {"token": "token"},
     "width": {"operand": "width"},
     "pattern": {"operand": "pattern"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
@@ -42,9 +47,18 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "this_load": {},
     "complete": {"plan": "queue", "load": "load", "cycles": "completed"},
     "lane_address": {"lane": "lane"},
+    "spill": {"plan": "transferring", "register": "spilled", "warp": "transferred_warp", "line": "line",
+              "offset": "offset", "bytes": "bytes"},
+    "fetch": {"plan": "transferring", "register": "spilled", "warp": "transferred_warp", "line": "line",
+              "offset": "offset", "bytes": "bytes"},
 }  # fmt: skip
 """By plan function and parameter the kind of the argument."""
-DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp": UNSET, "amount": 1}}
+DEFAULTS: Mapping[str, Mapping[str, int]] = {
+    "move": {"register": UNSET, "warp": UNSET, "amount": 1},
+    "transfer": {"warp": UNSET},
+    "spill": {"warp": UNSET},
+    "fetch": {"warp": UNSET},
+}
 """Arguments that are looked at although they are not given."""
 PLACES = ("bank", "row")
 """Arguments that say where in the register file an operand is; without them it is where its register is."""
@@ -58,7 +72,7 @@ EVERYWHERE = -1
 RECALLED = -1 - (1 << MAX_LEVELS)
 """In place of the level of a result in ``produced``: ``plan_write`` has planned it, and ``nowhere`` takes that back."""
 
-TABLE = int(Kind.TABLE)
+TABLE, PATH, NO_WARP = int(Kind.TABLE), int(Kind.PATH), int(Kind.NO_WARP)
 SOURCE, NO_SOURCE, RESULT, NO_RESULT = int(Kind.SOURCE), int(Kind.NO_SOURCE), int(Kind.RESULT), int(Kind.NO_RESULT)
 TWICE, TWICE_THERE, MERGED, HELD = int(Kind.TWICE), int(Kind.TWICE_THERE), int(Kind.MERGED), int(Kind.HELD)
 BANK, SLICES, ROW, REGISTER, WARP, WIDTH, NO_WIDTH = (
@@ -88,6 +102,10 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
         "load": (Kind.LOAD, 0, MAX_VALUE),
         "completed": (Kind.CYCLES, 1, MAX_CYCLES),
         "lane": (Kind.LANE, 0, 31),
+        "spilled": (Kind.REGISTER, 0, REGISTERS - 1),
+        "line": (Kind.LINE, UNSET, MAX_LINE),
+        "offset": (Kind.OFFSET, 0, LINE_BYTES - 1),
+        "bytes": (Kind.BYTES, 1, LINE_BYTES),
     }
 
 
@@ -226,6 +244,34 @@ def table(site: int, given: Any) -> Any:
     return require(site, TABLE, given, 0, fault_record()[words.TABLES] - 1)
 
 
+def transferring(site: int, plan: Any) -> Any:
+    """The plan of a call that starts a transfer."""
+    record = fault_record()
+    record[words.QUEUING] = site
+    record[words.WARP_OF_PLAN] = plan.warp
+    record[words.PATHS] = 0
+    for number in range(plan.first_path, min(plan.first_path + MAX_PATHS, plan.paths.shape[0])):
+        record[words.PATHS] += plan.paths[number, LANES] > 0
+    return plan
+
+
+def path(site: int, given: Any) -> Any:
+    """A path of the design."""
+    return require(site, PATH, given, 0, fault_record()[words.PATHS] - 1)
+
+
+def transferred_register(site: int, given: Any) -> Any:
+    """The register of a transfer, which must be named."""
+    return require(site, REGISTER, given, 0, fault_record()[words.REGISTERS] - 1)
+
+
+def transferred_warp(site: int, given: Any) -> Any:
+    """Its warp; a hook of an SM must name one."""
+    if given == UNSET and fault_record()[words.WARP_OF_PLAN] < 0:
+        fail(site, NO_WARP, given, 0, 0)
+    return require(site, WARP, given, UNSET, fault_record()[words.WARPS] - 1)
+
+
 def source_level(site: int, level: Any) -> Any:
     """The level of the source whose plan is under way."""
     record = fault_record()
@@ -326,6 +372,7 @@ GUARDS: Mapping[str, Guard] = {
     for guard in (
         source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
         bank, slices, row, register, warp, width, pattern, asking, table, moved_register, moved_warp, moved, queue,
+        transferring, path, transferred_register, transferred_warp,
     )
 }  # fmt: skip
 """By kind of argument what else is to be done with it."""

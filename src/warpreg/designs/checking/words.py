@@ -54,6 +54,10 @@ FEW = 24
 """Up to how many operands of an instruction need nothing prepared."""
 TABLES = 27
 """Tables of the design."""
+PATHS = 28
+"""Paths of the design."""
+WARP_OF_PLAN = 29
+"""The warp of the call, -1 in a hook of an SM."""
 
 MAX_OPERANDS = 1024
 """Of one instruction, sources and results each."""

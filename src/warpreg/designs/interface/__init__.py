@@ -6,8 +6,9 @@ whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(p
 returns hints of its own; ``rewrite(kernel, parameters) -> Kernel``, which
 inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
 warp; ``structures(parameters)``, the storage of each level; ``hardware(parameters, machine)``, tables and logic that it
-adds; ``banks(parameters, machine)`` and ``collectors(parameters, machine)``, how operands are fetched; and functions
-under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
+adds; ``paths(parameters, machine)``, bandwidth and latency between its levels; ``banks(parameters, machine)`` and
+``collectors(parameters, machine)``, how operands are fetched; and functions under ``@hook``.  Without a hook that plans
+it, an operand goes to level 0, the MRF.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from warpreg.designs.interface.declaration import MRF, Declaration
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
+from warpreg.designs.interface.own_memory import fetch, spill
 from warpreg.designs.interface.parameters import NoParameters, parameter
+from warpreg.designs.interface.paths import MEMORY, Path, transfer
 from warpreg.designs.interface.patterns import (
     CONSTANT,
     HALVES_CONSTANT,
@@ -48,6 +51,7 @@ from warpreg.designs.interface.plan_functions import (
     pattern,
     postpone,
     read,
+    stay,
     update,
     wake,
     width,
@@ -71,13 +75,12 @@ from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "CONSTANT", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD", "IRREGULAR", "MRF", "PRIVATE",
-    "READ", "SHARED", "STRIDE", "STRIDE_1", "STRIDE_4", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
-    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "hook", "index_in_block", "is_partial",
-    "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of",
-    "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "postpone", "read",
-    "result_operands",
-    "scheduler_of", "shape_of", "sm_of", "source_operands", "this_load", "thread_block", "update", "wake", "width",
-    "write",
+    "CONSTANT", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD", "IRREGULAR", "MEMORY", "MRF",
+    "PRIVATE", "READ", "SHARED", "STRIDE", "STRIDE_1", "STRIDE_4", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec",
+    "Banks", "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Path", "Plan", "Program", "Residency",
+    "Room", "Structure", "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "fetch", "hook",
+    "index_in_block", "is_partial", "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now",
+    "nowhere", "on_edges", "pair_of", "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm",
+    "per_warp", "postpone", "read", "result_operands", "scheduler_of", "shape_of", "sm_of", "source_operands", "spill", "stay",
+    "this_load", "thread_block", "transfer", "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -90,9 +90,7 @@ class Declaration:
         for word in ("widths", "patterns"):
             if getattr(self, word) and self.order == "static":
                 raise DesignError(f"{word} expects order 'warp' or more: {word} differ from visit to visit of a block")
-        words = {"slot": self.slots} | {
-            name: getattr(self, name) for name in ("events", "resources", "uses", "below")
-        }
+        words = {"slot": self.slots} | {name: getattr(self, name) for name in ("events", "resources", "uses", "below")}
         for word, found in words.items():
             if len(set(found)) < len(found):
                 raise DesignError(f"{word} expects distinct names, found {found!r}")

@@ -85,6 +85,10 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION, "how state changes when a warp begins to wait for memory, a barrier, a fence or a token"
     ),
     "resumed": HookSpec(_INSTRUCTION, "how state changes when it waits no longer"),
+    "transferred": HookSpec(
+        ("state", "program", "warp", "path", "register", "plan"),
+        "how state changes when a register that was transferred along a path, or fetched from memory, is there",
+    ),
     "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
     "warp_end": HookSpec(_WARP, "how state changes when a warp has ended (in a replay: when its thread block has)"),
     "block_end": HookSpec(_SM, "how state changes when a thread block ends, after all its warps have ended"),

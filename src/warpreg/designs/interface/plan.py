@@ -27,6 +27,8 @@ GO = -1
 """Return value of ``admit`` that lets an instruction issue; any other value is a token to wait for, 0 or more."""
 AFTER = -(1 << 32)
 """``admit`` returns AFTER - n to refuse an instruction for n cycles."""
+STAY = -(1 << 42)
+"""``admit`` returns STAY - token to let a warp wait for a token without leaving the active set."""
 IRREGULAR = -(1 << 62)
 """Stride of lane addresses that are not affine in the lane; real strides have 32 bits."""
 
@@ -40,14 +42,22 @@ OPERAND_COLUMNS = 7
 IN_BANKS, ELSEWHERE = 0, 1
 """Second index of ``results``: a write that needs a bank (MRF, or a bank was named), and a write that needs none."""
 EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK = range(4)
-"""Columns of an extra access of the MRF."""
+"""Columns of an extra access of the MRF, or of a transfer: READ, WRITE, or `warpreg.designs.interface.paths.TRANSFER`
+plus the path.
+"""
 ASKED_TABLE, ASKED_INDEX, ASKED_ACTION = range(3)
 """Columns of an access of a table; the action is LOOKUPS or UPDATES."""
 LOOKUPS, UPDATES, CONFLICTS = range(3)
 """Columns of ``tables``; CONFLICTS: accesses that waited for a port."""
 COMPLETED_LOAD, COMPLETED_CYCLES = range(2)
 """Columns of a held load that a hook completes."""
-EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, POSTPONED = range(6)
+SENT_WAY, SENT_WARP, SENT_REGISTER, SENT_LINE, SENT_SECTORS, SENT_PATH = range(6)
+"""Columns of an access to memory of the design's own; the way is SPILLED or FETCHED, the line one of its SM."""
+SPILLED, FETCHED = range(2)
+"""Rows of ``traffic``."""
+ACCESSES, BYTES = range(2)
+"""Columns of ``traffic``."""
+EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, SENT, POSTPONED = range(7)
 """Index of ``queued``."""
 LANES_AT, LANE_MASK = range(2)
 """Index of ``lane_at``."""
@@ -62,6 +72,9 @@ PLANNED, FIRST_OPERAND, PART, UNPLANNED_IN, UNPLANNED_PC, UNPLANNED_ROW, UNPLANN
 """Index of ``planned``."""
 MAX_PLANNED = 63
 """Bits of PLANNED; operands beyond share the last one."""
+PATH_COLUMNS = 9
+"""Those of ``paths``, as `warpreg.designs.interface.paths` names them."""
+NO_PATHS = np.zeros((0, PATH_COLUMNS), np.int64)
 VALUE, SINCE, INTEGRAL = range(3)
 """Columns of a resource: its value, the cycle since which it has this value, and the sum over all earlier cycles."""
 
@@ -82,6 +95,8 @@ class Plan(NamedTuple):
     """int64[events]."""
     tables: NDArray[np.int64]
     """int64[tables, 3] with columns LOOKUPS, UPDATES, CONFLICTS."""
+    traffic: NDArray[np.int64]
+    """int64[2, 2]: accesses to memory of the design's own, rows SPILLED and FETCHED, columns ACCESSES and BYTES."""
     slices: int
     """Slices of a bank."""
     mask: int
@@ -128,10 +143,12 @@ class Plan(NamedTuple):
     """int64[n, 3] accesses of tables with columns ASKED_*."""
     completed: NDArray[np.int64]
     """int64[n, 2] held loads with columns COMPLETED_*."""
+    sent: NDArray[np.int64]
+    """int64[n, 6] accesses to memory of the design's own with columns SENT_*."""
     queued: NDArray[np.int64]
-    """int64[6]: numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that
-    the core can raise an error; a mask of slices that the banks do not have; and the cycles by which the results of the
-    instruction are postponed.
+    """int64[7]: numbers of rows of extras, woken, asked, completed and sent, which exceed n if more were requested so
+    that the core can raise an error; a mask of slices that the banks do not have; and the cycles by which the results
+    of the instruction are postponed.
     """
     planned: NDArray[np.int64]
     """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0
@@ -145,6 +162,8 @@ class Plan(NamedTuple):
     """uint8: the width of result row ``r`` is at ``width_at[0] + r``."""
     width_at: NDArray[np.int64]
     """A core for a design with widths sets it before it calls a hook for an instruction."""
+    paths: NDArray[np.int64]
+    """int64[paths, columns] as `warpreg.designs.interface.paths.path_rows` makes them."""
     lanes: NDArray[np.int64]
     """int64: addresses of the active lanes of an access that is not affine, from ``lane_at[LANES_AT]`` on."""
     lane_at: NDArray[np.int64]
@@ -157,25 +176,26 @@ class Plan(NamedTuple):
     first_event: int
     first_resource: int
     first_table: int
+    first_path: int
 
 
 ARRAYS = (
-    "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "completed",
-    "queued", "planned", "levels", "widths", "width_at", "lanes", "lane_at",
+    "accesses", "spared", "moves", "events", "tables", "traffic", "sources", "results", "extras", "woken", "asked",
+    "completed", "sent", "queued", "planned", "levels", "widths", "width_at", "paths", "lanes", "lane_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
 NUMBERS: Any = {name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1, "main": 1}
 """The numbers of a blank plan."""
 
-COUNTED = ("accesses", "spared", "moves", "events", "tables")
+COUNTED = ("accesses", "spared", "moves", "events", "tables", "traffic")
 """Those that only grow: counts."""
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
 _recalling = replacing("recall")
 _accounting = replacing("accounts")
 _of_part = replacing(
-    "turn", "first_level", "first_event", "first_resource", "first_table", "first_source", "first_result"
+    "turn", "first_level", "first_event", "first_resource", "first_table", "first_path", "first_source", "first_result"
 )
 
 
@@ -188,10 +208,12 @@ def blank_plan(
     sms: int = 0,
     resources: int = 0,
     tables: int = 0,
+    paths: NDArray[np.int64] = NO_PATHS,
 ) -> Plan:
     """An empty plan for instructions of at most these numbers of source and result operands.
 
-    One call may request up to ``queue`` extra accesses, tokens, accesses of tables and completed loads each.
+    One call may request up to ``queue`` extra accesses, tokens, accesses of tables, completed loads and accesses to
+    memory each.
     """
     return Plan(
         accesses=np.zeros(levels * 4, np.int64),
@@ -199,17 +221,20 @@ def blank_plan(
         moves=np.zeros((levels, levels), np.int64),
         events=np.zeros(events, np.int64),
         tables=np.zeros((tables, 3), np.int64),
+        traffic=np.zeros((2, 2), np.int64),
         sources=np.full((sources, OPERAND_COLUMNS), UNSET, np.int32),
         results=np.full((results, 2, OPERAND_COLUMNS), UNSET, np.int32),
         extras=np.zeros((queue, 4), np.int32),
         woken=np.zeros(queue, np.int64),
         asked=np.zeros((queue, 3), np.int64),
         completed=np.zeros((queue, 2), np.int64),
-        queued=np.zeros(6, np.int64),
+        sent=np.zeros((queue, 6), np.int64),
+        queued=np.zeros(7, np.int64),
         planned=np.zeros(7, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),
         width_at=np.zeros(1, np.int64),
+        paths=paths,
         lanes=np.zeros(0, np.int64),
         lane_at=np.zeros(2, np.int64),
         **NUMBERS,
@@ -223,7 +248,7 @@ def counting_plan(
     """The plan of a core that keeps only counts."""
     plan: Plan = _of_instruction(
         blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, accounts, main, first_source, first_result,
-        0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0,
     )  # fmt: skip
     return plan
 
@@ -246,7 +271,7 @@ def detailed_plan(
     """The plan of a core that keeps the details."""
     plan: Plan = _of_instruction(
         blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, 1, main, first_source, first_result,
-        0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0,
     )  # fmt: skip
     return plan
 
@@ -270,11 +295,14 @@ def plan_of_part(
     first_event: int,
     first_resource: int,
     first_table: int,
+    first_path: int,
     first_source: int,
     first_result: int,
 ) -> Plan:
     """The view of the plan for one design of a composition."""
-    part: Plan = _of_part(plan, turn, first_level, first_event, first_resource, first_table, first_source, first_result)
+    part: Plan = _of_part(
+        plan, turn, first_level, first_event, first_resource, first_table, first_path, first_source, first_result
+    )
     return part
 
 

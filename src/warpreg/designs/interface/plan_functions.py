@@ -43,6 +43,7 @@ from warpreg.designs.interface.plan import (
     ROW,
     SINCE,
     SLICES,
+    STAY,
     UNSET,
     UPDATES,
     VALUE,
@@ -182,9 +183,9 @@ def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int 
     plan.moves[_level(plan, source), _level(plan, target)] += amount
     if plan.detailed and register >= 0 and amount:
         if _is_main(plan, source):
-            _queue_extra(plan, READ, register, warp, UNSET)
+            queue_extra(plan, READ, register, warp, UNSET)
         if _is_main(plan, target):
-            _queue_extra(plan, WRITE, register, warp, UNSET)
+            queue_extra(plan, WRITE, register, warp, UNSET)
 
 
 def extra(
@@ -205,7 +206,7 @@ def extra(
     _count_access(plan, level, action)
     _spare(plan, level, action, slices)
     if plan.detailed and (_is_main(plan, level) or bank >= 0):
-        _queue_extra(plan, action, register, warp, bank)
+        queue_extra(plan, action, register, warp, bank)
 
 
 def lookup(plan: Plan, table: int, index: int) -> None:
@@ -240,6 +241,13 @@ def after(plan: Plan, cycles: int) -> int:
     called again that many cycles later, without `wake`.
     """
     return AFTER - cycles
+
+
+def stay(plan: Plan, token: int) -> int:
+    """The answer of ``admit`` with which the instruction waits for ``token`` like with the token alone, but its warp
+    keeps its place in the active set.
+    """
+    return STAY - token
 
 
 def level(plan: Plan, resource: int, value: int) -> None:
@@ -404,7 +412,8 @@ def _ask(plan: Plan, table: int, index: int, action: int) -> None:
         plan.queued[ASKED] += 1
 
 
-def _queue_extra(plan: Plan, action: int, register: int, warp: int, bank: int) -> None:
+def queue_extra(plan: Plan, action: int, register: int, warp: int, bank: int) -> None:
+    """Ask the core for an access that belongs to no operand, or for a transfer (`warpreg.designs.interface.paths`)."""
     if plan.queued[EXTRAS] < plan.extras.shape[0]:
         row = plan.queued[EXTRAS]
         plan.extras[row, EXTRA_ACTION] = action

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.declaration import SLOTS, field_of
 from warpreg.designs.interface.hooks import HOOKS
+from warpreg.designs.interface.paths import PATH_NUMBERS
 from warpreg.designs.loading.design import MAX_TABLES, Design
 
 DECIDING = ("banks", "collectors")
@@ -131,6 +132,11 @@ def first_tables(parts: Sequence[Design]) -> Names:
         borrows = owners and not hasattr(part.module, "hardware")
         rows[part.name] = rows[owners[0].name] if borrows else MAX_TABLES * place
     return Names("tables", first=rows)
+
+
+def first_paths(parts: Sequence[Design]) -> Names:
+    """The number of the first path of each design."""
+    return Names("paths", first={part.name: PATH_NUMBERS * place for place, part in enumerate(parts)})
 
 
 @dataclass

@@ -25,6 +25,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "structures": (("parameters",), ()),
     "banks": (("parameters",), ("machine",)),
     "collectors": (("parameters",), ("machine",)),
+    "paths": (("parameters",), ("machine",)),
     "hardware": (("parameters",), ("machine",)),
     "stages": (("parameters",), ()),
     "explain": (("program", "parameters", "kernel"), ("analysis",)),

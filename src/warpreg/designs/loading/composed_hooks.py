@@ -14,6 +14,7 @@ from typing import Any
 from piecewise_numba.natives import Function
 from piecewise_numba.records import by_reference, replacing
 from warpreg.designs.interface.hooks import HOOKS, combined
+from warpreg.designs.interface.paths import PATH_NUMBERS
 from warpreg.designs.interface.plan import (
     ALONE,
     FIRST,
@@ -50,6 +51,7 @@ class Part:
     first_event: int
     first_resource: int
     first_table: int
+    first_path: int
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
@@ -74,12 +76,13 @@ def _part_hook(name: str, part: Part, parts: Sequence[Part]) -> Function:
     """The hook of one design, with the arguments of the composed hook."""
     hook, own_state = _own_hook(name, part), _own_state(part, parts)
     first_level, first_event = part.first_level, part.first_event
-    first_resource, first_table = part.first_resource, part.first_table
+    first_resource, first_table, first_path = part.first_resource, part.first_table, part.first_path
 
     def with_plan(state: Any, program: Program, *rest: Any) -> Any:
         plan = rest[-1]
+        first_source, first_result = plan.first_source, plan.first_result
         own = plan_of_part(
-            plan, ALONE, first_level, first_event, first_resource, first_table, plan.first_source, plan.first_result
+            plan, ALONE, first_level, first_event, first_resource, first_table, first_path, first_source, first_result
         )
         arguments = rest[:-1] + (own,)  # noqa: RUF005 - compiled code cannot unpack in a display
         return hook(own_state(state), program, *arguments)
@@ -87,6 +90,12 @@ def _part_hook(name: str, part: Part, parts: Sequence[Part]) -> Function:
     def without_plan(state: Any, program: Program, *rest: Any) -> Any:
         return hook(own_state(state), program, *rest)
 
+    def of_own_path(state: Any, program: Program, warp: int, path: int, register: int, plan: Plan) -> None:
+        if first_path <= path < first_path + PATH_NUMBERS:
+            with_plan(state, program, warp, path - first_path, register, plan)
+
+    if "path" in HOOKS[name].parameters:
+        return of_own_path
     return with_plan if "plan" in HOOKS[name].parameters else without_plan
 
 
@@ -134,13 +143,13 @@ def _planning_call(name: str, part: Part, turn: int, place: int, parts: Sequence
     """The hook of the design in this ``place`` of those that define it."""
     hook, own_state = _own_hook(name, part), _own_state(part, parts)
     first_level, first_event = part.first_level, part.first_event
-    first_resource, first_table = part.first_resource, part.first_table
+    first_resource, first_table, first_path = part.first_resource, part.first_table, part.first_path
 
     def plan_operands(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first_source, first_result = program.source_start[pc], program.result_start[pc]
         plan.planned[PART] = place
         own = plan_of_part(
-            plan, turn, first_level, first_event, first_resource, first_table, first_source, first_result
+            plan, turn, first_level, first_event, first_resource, first_table, first_path, first_source, first_result
         )
         hook(own_state(state), program, warp, pc, own)
 

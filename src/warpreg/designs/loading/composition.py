@@ -23,9 +23,20 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, field_of
 from warpreg.designs.interface.hardware import Logic, Table
+from warpreg.designs.interface.paths import Path
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room, unshared
-from warpreg.designs.loading.arrangement import Names, arranged, deciders, first_tables, names_of, rivals, used_by, uses
+from warpreg.designs.loading.arrangement import (
+    Names,
+    arranged,
+    deciders,
+    first_paths,
+    first_tables,
+    names_of,
+    rivals,
+    used_by,
+    uses,
+)
 from warpreg.designs.loading.composed_hooks import Part, composed_hooks, planning_rank
 from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
@@ -188,6 +199,15 @@ class Composition(Design):
             for row, table in part.tables(values, machine).items()
         }
 
+    def paths(self, parameters: Any, machine: Machine | None = None) -> dict[int, Path]:
+        """Those of all designs, each from a number of its own on."""
+        first = first_paths(self.parts).first
+        return {
+            first[part.name] + number: path
+            for part, values in self._each(parameters)
+            for number, path in part.paths(values, machine).items()
+        }
+
     def _each(self, parameters: Any) -> Iterator[tuple[Design, Any]]:
         return zip(self.parts, self._values(parameters), strict=True)
 
@@ -233,7 +253,9 @@ def compose(designs: Sequence[Design]) -> Composition:
         declaration=declaration,
         parameter_type=_parameters(parts),
         hooks=composed_hooks(
-            _hooked(parts, (levels, events, resources, first_tables(parts)), hasattr(module, "Hints"))
+            _hooked(
+                parts, (levels, events, resources, first_tables(parts), first_paths(parts)), hasattr(module, "Hints")
+            )
         ),
         module=module,
         parts=parts,

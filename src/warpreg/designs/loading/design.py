@@ -25,6 +25,8 @@ from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, expectation, of_machine, specs
+from warpreg.designs.interface.paths import MAX_PATHS
+from warpreg.designs.interface.paths import Path as LevelPath
 from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.designs.interface.state import named_leaves, wrong_leaf
@@ -33,6 +35,7 @@ from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.edges import EdgeError, check_added
+from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.html_table import html_table
 from warpreg.ir.kernel import Kernel
 
@@ -343,6 +346,24 @@ class Design:
         found = [one for one in self.hardware(parameters, machine) if isinstance(one, Table)]
         if len(found) > MAX_TABLES:
             raise DesignError(f"{self.path}: hardware returned {len(found)} tables, expected at most {MAX_TABLES}")
+        return dict(enumerate(found))
+
+    def paths(self, parameters: Any, machine: Machine | None = None) -> dict[int, LevelPath]:
+        """The paths between levels by their number.
+
+        Raises DesignError for anything else, more than `MAX_PATHS`, and a path from or to a level that is none.
+        """
+        found = tuple(self._call("paths", (parameters,), {"machine": machine}, ()))
+        if len(found) > MAX_PATHS:
+            raise DesignError(
+                f"{self._place('paths')}: paths returned {len(found)} paths, expected at most {MAX_PATHS}"
+            )
+        for one in found:
+            if not isinstance(one, LevelPath):
+                raise self._wrong_type("paths", one, "Paths")
+            for level in (one.source, one.target):
+                if level not in self.levels:
+                    raise DesignError(f"{self._place('paths')}: {UnknownNameError('level', level, self.levels)}")
         return dict(enumerate(found))
 
     def _returned(self, name: str, parameters: Any, machine: Machine | None, kind: type[Returned]) -> Returned | None:

@@ -171,6 +171,13 @@ class clock(Columns):
     MEMORY_LOAD_CYCLES: _Clock = counter("memory_load_cycles")
     SHARED_READS: _Clock = counter("shared_reads")
     SHARED_ACROSS: _Clock = counter("shared_across")
+    DESIGN_READS_SM: _Clock = counter("design_reads_sm")
+    DESIGN_READS_L2: _Clock = counter("design_reads_l2")
+    DESIGN_READS_DRAM: _Clock = counter("design_reads_dram")
+    DESIGN_WRITES_SM: _Clock = counter("design_writes_sm")
+    DESIGN_WRITES_L2: _Clock = counter("design_writes_l2")
+    DESIGN_WRITES_DRAM: _Clock = counter("design_writes_dram")
+    DESIGN_READ_CYCLES: _Clock = counter("design_read_cycles")
     AFTER_COUNTERS: _Clock = word("column", "end of the counters of `warpreg.timing.core.counters`", count=0)
     DISPATCHED: _Clock = word("instructions", "+ pipe: instructions dispatched", count=len(PIPES))
     WAITED: _Clock = word("cycles", "+ level of memory: cycles in which warps waited for it, if a run asks", count=3)
@@ -234,6 +241,9 @@ class sms(Columns):
     )
     BARRIER_FREE: _Sm = word("cycle", "first cycle in which its barrier unit takes an arrival")
     LINES_USED: _Sm = word("uses", "uses of lines in its caches for instructions and constants")
+    TRAFFIC_FIRST: Column[SmRow, OpRow] = word("row", "list of registers that hooks send to memory or fetch")
+    TRAFFIC_LAST: Column[SmRow, OpRow] = word("row", "end of that list")
+    TRAFFIC_AT: _Sm = word("cycle", "cycle in which the first of them may be sent; NEVER: not before memory answers")
     HELD: Column[SmRow, OpRow] = word(
         "row", "HELD_LISTS lists of loads that wait without memory for a hook to complete them", count=HELD_LISTS
     )
@@ -295,6 +305,8 @@ class warps(Columns):
     HERE, WAITING, REACH_SHIFT = 1, 2, 2
     """PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
     GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
+    STAYS = -2
+    """TOKEN of a warp that waits for a token without leaving the active set: STAYS - token."""
 
     HEAD: Column[WarpRow, Pc] = word("pc", "next instruction, NONE after the last")
     STOP: _Warp = word("choice", "what it waits at: GOING or one of AT_...")
@@ -339,6 +351,7 @@ class warps(Columns):
     HELD_FOR: Column[WarpRow, Cause] = word("cause", "cause of the cycles before FETCHED")
     LINE: _Warp = word("line", "line of code that it asked for last, NONE before the first")
     ASKED: _Warp = word("cycle", "LAST_ISSUE when its head asked for a constant that was not there; NEVER before that")
+    AWAY: _Warp = word("transactions", "registers that hooks have sent to memory or fetched and that are not back")
     COUNTERS: _Warp = word(
         "instructions",
         "+ k: the k-th dependence counter, where control codes order instructions",
@@ -478,10 +491,14 @@ class ops(Columns):
     NEXT: Column[OpRow, OpRow] = word("row", "next operation in its current list")
     DUE: _Op = word("cycle", "cycle in which it is due")
     LEFT: _Op = word("results", "results that are not written yet")
+    STAGE: _Op = word("choice", "same word of an entry TRANSFER: AT_SOURCE, ON_PATH or AT_TARGET", at="LEFT")
     RECORD: _Op = word("index", "index in ``Core.slab`` of its access record, NONE if it has none")
+    PATH: _Op = word("path", "same word of an entry TRANSFER or FETCH: its path", at="RECORD")
     LATE: Column[OpRow, OpRow] = word("row", "same word of an entry LEAVES or PRESENT: its instruction", at="RECORD")
     MASK: _Op = word("lanes", "mask of active lanes")
+    REGISTER: _Op = word("register", "same word of an entry TRANSFER, SPILL or FETCH: its register", at="MASK")
     SEQUENCE: _Op = word("order", "order of issue in its SM")
+    WARP_AGE: _Op = word("warps", "same word of an entry TRANSFER: AGE of its warp", at="SEQUENCE")
     TICKETS: _Op = word("transactions", "outstanding transactions")
     POSTPONED: _Op = word(
         "flag", "the same word after its last transaction: NONE while its results are postponed", at="TICKETS"
@@ -508,9 +525,13 @@ class ops(Columns):
         "cycle", "the same word before dispatch: cycle from which it may enter a collector", at="READY_AT"
     )
     LINK: _Op = word("write", "+ k: write after its k-th result in the queue of a bank", count=0)
-    TIMER, LEAVES, EXTRA, PRESENT, ASKS = Pc(-2), Pc(-3), Pc(-4), Pc(-5), Pc(-6)
+    AT_SOURCE, ON_PATH, AT_TARGET = range(3)
+    TIMER, LEAVES, EXTRA, PRESENT, ASKS, TRANSFER = Pc(-2), Pc(-3), Pc(-4), Pc(-5), Pc(-6), Pc(-7)
+    SPILL, FETCH = Pc(-8), Pc(-9)
     """PC of entries that are not instructions: wake a warp; remove a cell (result CURSOR of LATE) from the scoreboard;
-    access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present; a refused warp asks again.
+    access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present; a refused warp asks again; a
+    register is transferred, in its source or target through bank CURSOR; a REGISTER is sent to memory, or fetched, with
+    the transaction CURSOR.
     """
 
 

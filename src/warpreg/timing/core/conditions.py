@@ -58,6 +58,10 @@ class CoreConfig:
     """The collectors of a warp slot, if it owns any."""
     has_tables: bool = False
     """The design has tables in front of operand fetch."""
+    sends_to_memory: bool = False
+    """Hooks send registers to memory or fetch them."""
+    has_paths: bool = False
+    """The design has paths between levels."""
     reach: bool = False
     """The run asks which level of memory warps wait for."""
     recording: Recording = ""
@@ -143,6 +147,7 @@ WIDTHS = Condition("hooks ask for widths or patterns of results", lambda given: 
 LANES = Condition("hooks ask for addresses of lanes", lambda given: given.lanes)
 SEVERAL_MAIN = Condition("several levels are the main register file", lambda given: given.main_levels > 1)
 TABLES = Condition("the design has tables", lambda given: given.has_tables)
+PATHS = Condition("the design has paths", lambda given: given.has_paths)
 PLANS_SOURCES = hook("plan_reads").called("the design plans sources")
 SEES_ALL_READS = (PLANS_SOURCES | hook("collected")).called("the design plans sources or defines collected")
 MAY_MERGE = (PLANS_SOURCES & hook("collected")).called("the design plans sources and defines collected")
@@ -174,10 +179,19 @@ def shares_accesses(given: CoreConfig) -> bool:
 
 SHARED = Condition("words share accesses of a bank", shares_accesses, "each word takes an access")
 
+TRAFFIC = Condition(
+    "hooks send registers to memory", lambda given: given.sends_to_memory, "hooks send no registers to memory"
+)
+
 # Of the run.
 
 REACH = Condition(
     "the run asks how far accesses go", lambda given: given.reach, "the run does not ask how far accesses go"
+)
+ANSWERING_LEVELS = Condition(
+    "the run asks how far accesses go, or hooks send registers to memory",
+    lambda given: given.reach or given.sends_to_memory,
+    "nobody asks how far accesses go",
 )
 RECORDED = Condition("the run is recorded", lambda given: given.recording != "")
 EVENTS = Condition("the run records events", lambda given: given.recording == "events")

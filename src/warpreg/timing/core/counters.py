@@ -47,6 +47,21 @@ class Counters:
     shared_across: int = counted("words")
     """Words read in one access with a word of another instruction."""
 
+    design_reads_sm: int = counted("transactions")
+    """Registers that a design fetched and memory inside the SM, its first-level cache, answered."""
+    design_reads_l2: int = counted("transactions")
+    """The same, answered by the second level."""
+    design_reads_dram: int = counted("transactions")
+    """The same, answered by DRAM."""
+    design_writes_sm: int = counted("transactions")
+    """Registers that a design sent to memory and memory inside the SM acknowledged."""
+    design_writes_l2: int = counted("transactions")
+    """The same, acknowledged by the second level."""
+    design_writes_dram: int = counted("transactions")
+    """The same, acknowledged by DRAM."""
+    design_read_cycles: int = counted("cycles")
+    """Cycles that the registers fetched took, from the call of `fetch` to the hook ``transferred``."""
+
 
 NAMES = tuple(one.name for one in fields(Counters))
 """The counters, in the order of their columns."""

@@ -102,10 +102,48 @@ MEMORY: tuple[Any, ...] = (
 """The ports that every memory model must fill."""
 
 
-@port("the memory model of a run that asks how far accesses go")
+@port("the memory model of a run that asks how far accesses go, or whose hooks send registers to memory")
 def reach(memory: Any, sm: SmRow) -> int:
     """The level of memory that has answered the last ticket; known only in a run that asks."""
     return 0
+
+
+@port("hooks that send registers to memory")
+def sends_first(c: Core, memory: Any, sm: SmRow, now: int) -> None:
+    """Before the head of the load-store queue: a register that has waited longer is sent."""
+
+
+@port("hooks that send registers to memory")
+def sends_then(c: Core, memory: Any, sm: SmRow, now: int) -> None:
+    """After the head of the load-store queue: a register is sent if memory still accepts one."""
+
+
+@port("hooks that send registers to memory")
+def traffic_at(c: Core, sm: SmRow) -> int:
+    """The next cycle in which a register may be sent, NEVER without one."""
+    return NEVER
+
+
+@port("hooks that send registers to memory")
+def memory_answers(c: Core, sm: SmRow, now: int) -> None:
+    """Memory returns something to the SM, so that it may accept again."""
+
+
+@port("hooks that send registers to memory")
+def nothing_away(c: Core, warp: WarpRow) -> bool:
+    """Whether memory has answered all that hooks have sent and fetched for a warp."""
+    return True
+
+
+@port("hooks that send registers to memory")
+def is_traffic(c: Core, op: OpRow) -> bool:
+    """Whether a ticket is that of a register that a hook has sent or fetched."""
+    return False
+
+
+@port("hooks that send registers to memory")
+def traffic_is_back(c: Core, memory: Any, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """That ticket is back."""
 
 
 @port("a run that asks how far accesses go")
@@ -322,6 +360,17 @@ def is_present(c: Core, entry: OpRow) -> bool:
 @port("the hook collected")
 def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
     """The source of such an entry is."""
+
+
+@port("a design with paths")
+def is_transfer(c: Core, entry: OpRow) -> bool:
+    """Whether an entry is a transfer of a register."""
+    return False
+
+
+@port("a design with paths")
+def advance_transfer(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """A transfer has been served by its bank, or has come to the end of its path."""
 
 
 @port("the hook produced")

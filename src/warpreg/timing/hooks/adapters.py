@@ -125,12 +125,18 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
     complete_loads(c, d, sm, now)
+    send_registers(c, d, sm, now)
     return serve_tables(c, d, sm, now)
 
 
 @port("the hook load_lookup, which may hold a load")
 def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Complete the held loads that a hook has named."""
+
+
+@port("hooks that send registers to memory")
+def send_registers(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """Registers that a hook sends to memory or fetches wait for the load-store unit."""
 
 
 @port("tables in front of operand fetch")
@@ -150,16 +156,24 @@ def _settle_queued(c: Core, d: Any, sm: SmRow, now: int) -> None:
     if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
         c.clock[clock.OVERFLOW] = 1
         extras = 0
-    if not ports.is_ideal(c):
-        for row in range(extras):
-            _keep_extra(c, d, sm, row)
+    for row in range(extras):
+        take_extra(c, d, sm, row, now)
     for row in range(min(d.queued[WOKEN], d.woken.shape[0])):
         _wake(c, sm, d.woken[row], now)
     d.queued[EXTRAS] = 0
     d.queued[WOKEN] = 0
 
 
-def _keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
+@port("a design with paths")
+def take_extra(c: Core, d: Any, sm: SmRow, row: int, now: int) -> None:
+    """Take what a hook has asked for: an extra access, or a transfer."""
+    keep_extra(c, d, sm, row)
+
+
+def keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
+    """An extra access waits for its bank, if there are banks."""
+    if ports.is_ideal(c):
+        return
     warp = numbered_warp(c, d.extras[row, EXTRA_WARP])
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
@@ -169,6 +183,11 @@ def _keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
         return
     op = take_op(c, sm, warp, ops.EXTRA)
     c.rows[op, ops.CURSOR] = bank
+    await_bank(c, sm, op)
+
+
+def await_bank(c: Core, sm: SmRow, op: OpRow) -> None:
+    """An access joins the queue of bank CURSOR at the end of this phase."""
     c.rows[op, ops.NEXT] = NONE
     if c.table[sm, sms.EXTRA_FIRST] == NONE:
         c.table[sm, sms.EXTRA_FIRST] = op
@@ -180,7 +199,8 @@ def _keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
 def _wake(c: Core, sm: SmRow, token: int, now: int) -> None:
     for slot in range(c.machine[machine.SLOTS]):
         warp = warp_at(c, sm, slot)
-        if c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == token:
+        waits_for = c.rows[warp, warps.TOKEN]
+        if c.rows[warp, warps.STOP] == warps.AT_TOKEN and (waits_for == token or waits_for == warps.STAYS - token):
             let_go(c, warp, now)
 
 

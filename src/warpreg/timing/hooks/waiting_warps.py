@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.designs.interface.plan import AFTER, Plan
+from warpreg.designs.interface.plan import AFTER, STAY, Plan
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
@@ -90,19 +90,22 @@ def _plan_of_head(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> Plan:
     return adapters.plan_of(c, d, sm, number_of(c, warp), pc, c.rows[warp, warps.MASK], access, NONE, now)
 
 
-# A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.  It stays active.
+# A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.  It stays active,
+# as does one that waits for a token in place.
 
 
 @stands_for(ports.refused, when.hook("admit"))
 def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
     count_refusal(c)
     cycles = AFTER - answer
-    if answer < 0 and cycles <= 1:
+    if answer > STAY and answer < 0 and cycles <= 1:
         c.rows[warp, warps.ASKS_FROM] = now + 1
         return
     c.rows[warp, warps.STOP] = warps.AT_TOKEN
     c.rows[warp, warps.TOKEN] = answer
-    if answer < 0:
+    if answer <= STAY:
+        c.rows[warp, warps.TOKEN] = warps.STAYS - (STAY - answer)
+    elif answer < 0:
         c.rows[warp, warps.TOKEN] = NONE
         schedule(c, sm, take_op(c, sm, warp, ops.ASKS), now + cycles - 1, now)
 
@@ -116,9 +119,9 @@ def count_refusal(c: Core) -> None:
 
 
 @stands_for(ports.keeps_place, when.hook("admit"))
-def is_refused(c: Core, warp: WarpRow) -> bool:
+def stays(c: Core, warp: WarpRow) -> bool:
     """In place of `keeps_place`."""
-    return c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == NONE
+    return c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] < 0
 
 
 @stands_for(ports.asks_again, when.hook("admit"))

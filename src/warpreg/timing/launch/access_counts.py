@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.counting.counts import Counts, add_unplanned, added_code, table_events
+from warpreg.designs.interface.own_memory import traffic_events
 from warpreg.designs.interface.program import lengths
 from warpreg.designs.loading.design import Design
 from warpreg.designs.parts.hints.program_table import program_table
@@ -59,7 +60,8 @@ def counts_of(design: Design, parameters: Any, outside: EntryArguments, visits: 
         accesses=accesses,
         moves=outside.moves.copy(),
         events=dict(zip(design.events, outside.events.tolist(), strict=True))
-        | table_events(outside.behaviour.tables, outside.plan.tables, ("lookups", "updates", "conflicts")),
+        | table_events(outside.behaviour.tables, outside.plan.tables, ("lookups", "updates", "conflicts"))
+        | traffic_events(outside.behaviour.hooks, outside.plan.traffic),
         warp_instructions=int(visits.visits @ lengths(program.first_pc)),
         spared=outside.plan.spared.reshape(-1, 2, 2).copy(),
         slices=outside.behaviour.banks.slices,

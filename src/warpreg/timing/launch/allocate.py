@@ -233,7 +233,8 @@ def _lines(words: int) -> int:
 
 def _sms(core: Core) -> None:
     own = whole.sms_of(core)
-    own[sms.STEPPED] = own[sms.EXTRA_FIRST] = own[sms.TAKES_BLOCK_AT] = NONE
+    for column in (sms.STEPPED, sms.EXTRA_FIRST, sms.TAKES_BLOCK_AT, sms.TRAFFIC_FIRST):
+        own[column] = NONE
     own.rows[:, sms.HELD : sms.HELD + sms.HELD_LISTS] = NONE
     m, index = core.machine, np.arange(core.machine[machine.SMS])
     own[sms.FIRST_BANK] = m[machine.FIRST_BANK] + index * m[machine.BANKS] * m[machine.BANK_ROW]

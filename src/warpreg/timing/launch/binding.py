@@ -18,6 +18,7 @@ from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
+from warpreg.designs.interface.paths import Path, counters_of, path_rows
 from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import Program, lengths
 from warpreg.designs.interface.state import (
@@ -78,6 +79,10 @@ class Behaviour:
     """Slices and row addresses of the banks."""
     tables: Mapping[int, Table] = field(default_factory=dict)
     """Tables by their row in a `Plan`."""
+    paths: Mapping[int, Path] = field(default_factory=dict)
+    """Paths between its levels by their number."""
+    level_names: tuple[str, ...] = ("MRF",)
+    """The names of its levels."""
     collectors: Collectors | None = None
     """The collectors of a warp slot, None for those of the machine."""
     registers: int = NO_LIMIT
@@ -132,10 +137,13 @@ class EntryArguments:
         )
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
         self.tables, self.free_ports = table_arrays(behaviour.tables, sms)
+        main = [name for level, name in enumerate(behaviour.level_names) if behaviour.main >> level & 1]
+        rows = path_rows(behaviour.paths, behaviour.level_names, main, schedulers)
+        self.path_free = np.zeros((sms, counters_of(rows)), np.int64)
         sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
-        self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes)
+        self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes, rows)
         self._systems = memory.members(system)
-        others = [blank_plan(behaviour.levels, behaviour.events, *sizes) for _ in self._systems[1:]]
+        others = [blank_plan(behaviour.levels, behaviour.events, *sizes, rows) for _ in self._systems[1:]]
         self._plans = [self.plan, *(one._replace(levels=self.plan.levels) for one in others)]
         self._kept = np.zeros((0, *self.plan.results.shape), np.int32)
         self.accesses, self.moves, self.events = self.plan.accesses, self.plan.moves, self.plan.events
@@ -200,9 +208,11 @@ class EntryArguments:
         if not self.has_design:
             return system, NO_DESIGN
         plan, kept = self._plan_for(core, self._plans[member]), self._kept_for(core)
-        queues = plan.extras, plan.woken, plan.asked, plan.completed, plan.queued
+        queues = plan.extras, plan.woken, plan.asked, plan.completed, plan.sent, plan.queued
         own = self.program, self.state, resets_of(self.fields)
-        return system, Designs(plan, plan.sources, plan.results, *queues, kept, self.tables, self.free_ports, *own)
+        return system, Designs(
+            plan, plan.sources, plan.results, *queues, kept, self.tables, self.free_ports, self.path_free, *own
+        )
 
     def _plan_for(self, core: Core, plan: Plan) -> Plan:
         """The blank plan; with the core's records where widths or the addresses of lanes stand behind them."""
@@ -239,6 +249,7 @@ class EntryArguments:
             banks=own.banks,
             collectors=own.collectors,
             has_tables=bool(own.tables),
+            has_paths=bool(own.paths),
             reach=self.reach,
             recording="" if self._recorder is None else self._recorder.recording,
             clocked=self._clocked,

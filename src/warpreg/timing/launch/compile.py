@@ -49,6 +49,8 @@ class Designs(NamedTuple):
     """Accesses of tables that it asks for."""
     completed: NDArray[Any]
     """Held loads that it completes."""
+    sent: NDArray[Any]
+    """Accesses to memory of the design's own."""
     queued: NDArray[Any]
     """How many there are of these."""
     kept: NDArray[Any]
@@ -57,6 +59,8 @@ class Designs(NamedTuple):
     """int64[tables, 4], as in `warpreg.timing.hooks.table_access`."""
     free_ports: NDArray[Any]
     """int64[SMs, banks], as in `warpreg.timing.hooks.table_access`."""
+    path_free: NDArray[Any]
+    """int64[SMs, counters], as in `warpreg.timing.hooks.transfers`."""
     program: Program
     """The program table."""
     state: Any

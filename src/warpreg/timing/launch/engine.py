@@ -14,7 +14,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED
-from warpreg.timing.core.typed import NEVER, WarpRow
+from warpreg.timing.core.typed import NEVER, NONE, WarpRow
 from warpreg.timing.core.whole_columns import WholeColumns, sms_of, warps_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
@@ -129,7 +129,7 @@ class Engine:
             return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")
         return TimingError(
             f"design {design}: hooks asked for more than the core has room for: more than {QUEUE} extra accesses, "
-            f"tokens or completed loads in one call, or too much in one cycle"
+            f"transfers, tokens, completed loads or memory accesses in one call, or too much in one cycle"
         )
 
     def _feed(self) -> None:
@@ -151,7 +151,7 @@ class Engine:
         waiting = [
             self._waiting(slots, one)
             for one in present
-            if slots[warps.STOP][one] == warps.AT_TOKEN and slots[warps.TOKEN][one] >= 0
+            if slots[warps.STOP][one] == warps.AT_TOKEN and slots[warps.TOKEN][one] != NONE
         ]
         cycle = int(sms_of(self.core)[sms.STEPPED].max())
         if held := held_loads(self.core):
@@ -173,6 +173,7 @@ class Engine:
         own = slots[warps.BLOCK][warp]
         oldest = slots[warps.AGE][slots[warps.BLOCK] == own].min()
         token = int(slots[warps.TOKEN][warp])
+        token = token if token >= 0 else warps.STAYS - token
         owner = self._outside.behaviour.hooks.get("owner")
         holds = -1
         if owner is not None:

@@ -234,6 +234,8 @@ def _prepared(
         design.declaration.lanes,
         banks_of(design, values, machine),
         design.tables(values, machine),
+        design.paths(values, machine),
+        design.levels,
         collectors_of(design, values, machine, program),
         place.residency.held,
         design.stages(values),

@@ -15,6 +15,7 @@ from piecewise_numba.rebuild import calls_out_of_line
 from warpreg.designs.checking.running import called_from, has_checks
 from warpreg.designs.interface.accounts import plans_results
 from warpreg.designs.interface.hooks import authors_of_hook
+from warpreg.designs.interface.own_memory import sends_to_memory
 from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.designs.loading.configured_design import ConfiguredDesign
@@ -47,6 +48,7 @@ def given_of(machine: Machine, hooks: Mapping[str, FunctionType], **asked: Any) 
         hooks=frozenset(hooks),
         has_large_hooks=not has_checks(called) and calls_out_of_line(authors),
         knows_thread_blocks=knows_thread_blocks(hooks),
+        sends_to_memory=sends_to_memory(hooks),
         plans_when_produced="produced" in hooks and plans_results(hooks["produced"]),
         **asked,
     )
@@ -66,6 +68,7 @@ def given_of_design(machine: Machine, chosen: ConfiguredDesign, **asked: Any) ->
         banks=banks_of(design, values, machine),
         collectors=collectors,
         has_tables=bool(design.tables(values, machine)),
+        has_paths=bool(design.paths(values, machine)),
         **asked,
     )
 

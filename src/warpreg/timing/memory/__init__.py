@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from warpreg.gpu.memory import MODELS
 from warpreg.timing.core import ports
-from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
+from warpreg.timing.core.access_record import ATOMIC, LOAD, SPILL, STORE
 from warpreg.timing.core.access_record import ORDERED_LOAD as ORDERED
 from warpreg.timing.core.access_record import READ_ONLY_LOAD as READ_ONLY
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
@@ -74,6 +74,7 @@ __all__ = [
     "NONE",
     "ORDERED",
     "READ_ONLY",
+    "SPILL",
     "STORE",
     "TEXTURE",
     "Functions",

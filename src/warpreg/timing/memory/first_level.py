@@ -12,12 +12,13 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import LOCAL_BASE
-from warpreg.timing.core.port import stands_for
+from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.heap import (
     FIRST_LEVEL,
+    besides,
     free_node,
     give_back_from,
     level_of,
@@ -72,7 +73,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
         memory.sms[sm, sms.BANKS_TAKEN], memory.sms[sm, sms.TAKEN_AT] = _banks_of(memory, sectors), now
     memory.sms[sm, sms.UNDER_WAY] += 1
     memory.counts[sm, counts.SENT] += 1
-    wanted = p[parameters.SEGMENT] if record.is_load(kind) else 0
+    wanted = besides(memory, line) if record.is_load(kind) else 0
     node = new_node(memory, sm, kind, line, sectors | wanted, ticket)
     if _take(memory, sm, node, start // TICKS, 2 * now + 1) == 0:
         memory.sms[sm, sms.BLOCKED] = node
@@ -162,9 +163,43 @@ def _take(memory: Memory, sm: int, node: int, now: int, turn: int) -> int:
         return 0
     elif slot != NONE and not is_load and (p[parameters.WRITE1] == EVICT or kind == record.ATOMIC):
         memory.lines1[slot, cache_lines.BITS] &= ~memory.nodes[node, nodes.SECTORS]
+    keep_spilled(memory, sm, node, slot)
     if request != NONE:
         network.inject(memory, request, now + (BYPASS_CYCLES if skips else p[parameters.L1_LATENCY]), turn)
     return 1
+
+
+@port("hooks that send no registers to memory")
+def keep_spilled(memory: Memory, sm: int, node: int, slot: int) -> None:
+    """A register of a design stays in the cache, unless no line of its set can be replaced, and is stored behind it."""
+    p = memory.parameters
+    if memory.nodes[node, nodes.KIND] != record.SPILL:
+        return
+    memory.nodes[node, nodes.KIND] = record.STORE
+    if p[parameters.HAS_L1] == 0:
+        return
+    if slot == NONE:
+        slot = _allocate(memory, sm, memory.nodes[node, nodes.LINE])
+    if slot != NONE:
+        tags.touch(memory.lines1, memory.sets1, slot)
+        memory.lines1[slot, cache_lines.BITS] |= memory.nodes[node, nodes.SECTORS]
+
+
+@stands_for(keep_spilled, ~when.TRAFFIC)
+def keep_nothing(memory: Memory, sm: int, node: int, slot: int) -> None:
+    """There are no such registers."""
+
+
+def _allocate(memory: Memory, sm: int, line: int) -> int:
+    """The slot of a line that replaces another, NONE if none can be replaced."""
+    p = memory.parameters
+    sets, ways = p[parameters.SETS1], p[parameters.WAYS1]
+    group = sm * sets + tags.set_of(line >> 7, sets, p[parameters.BITS1])
+    slot = tags.victim(memory.lines1, memory.sets1, group, ways)
+    if slot != NONE:
+        count = p[parameters.BUCKETS1]
+        tags.replace(memory.lines1, memory.sets1, memory.buckets1, count, sm, group, ways, slot, line)
+    return slot
 
 
 def _is_cached_apart(memory: Memory, kind: int) -> bool:
@@ -199,14 +234,9 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
     ):
         return MUST_WAIT
     if slot == NONE:
-        sets = p[parameters.SETS1]
-        group = sm * sets + tags.set_of(memory.nodes[node, nodes.LINE] >> 7, sets, p[parameters.BITS1])
-        ways = p[parameters.WAYS1]
-        slot = tags.victim(lines, memory.sets1, group, ways)
+        slot = _allocate(memory, sm, memory.nodes[node, nodes.LINE])
         if slot == NONE:
             return MUST_WAIT
-        count, line = p[parameters.BUCKETS1], memory.nodes[node, nodes.LINE]
-        tags.replace(lines, memory.sets1, memory.buckets1, count, sm, group, ways, slot, line)
     tags.touch(lines, memory.sets1, slot)
     memory.sms[sm, sms.MISSES] += registers
     memory.counts[sm, counts.L1_MISSES] += 1

@@ -7,7 +7,7 @@ from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE
-from warpreg.timing.memory.heap import OFF_CHIP, give_back_from, next_return, sectors_in
+from warpreg.timing.memory.heap import OFF_CHIP, besides, give_back_from, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 from warpreg.timing.memory.memory_columns import counts, parameters, sms
 
@@ -46,7 +46,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
     """Occupy the port for at least one cycle; the ticket is back ``latency`` cycles after that begins."""
     p = memory.parameters
     start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
-    moved = sectors | p[parameters.SEGMENT] if record.is_load(kind) and kind != record.TEXTURE_LOAD else sectors
+    moved = sectors | besides(memory, line) if record.is_load(kind) and kind != record.TEXTURE_LOAD else sectors
     busy = max(TICKS, sectors_in(moved) * p[parameters.SECTOR_TICKS])
     memory.sms[sm, sms.FREE_AT] = start + busy
     memory.sms[sm, sms.UNDER_WAY] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
+from warpreg.timing.core.access_record import DESIGN_BASE
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.typed import NEVER, NONE, Array
 from warpreg.timing.memory.layout import Memory
@@ -94,7 +95,7 @@ def next_return(memory: Memory, sm: int) -> int:
     return memory.sms[sm, sms.RETURN_AT]
 
 
-@stands_for(ports.returned, ~when.REACH)
+@stands_for(ports.returned, ~when.ANSWERING_LEVELS)
 def returned(memory: Memory, sm: int, now: int) -> int:
     """Remove and return a ticket that is back by ``now``, in order of return; NONE if there is none."""
     if next_return(memory, sm) > now:
@@ -141,6 +142,17 @@ def room_for_sms(memory: Memory) -> int:
     """SMs for whose transactions the nodes that this thread has never used suffice, whoever releases its other ones."""
     unused = memory.scalars[scalars.NODES_OF_SMS] - memory.scalars[scalars.FRESH_NODE]
     return unused // (NODES_OF_SM * memory.parameters[parameters.OUTSTANDING])
+
+
+@port("hooks that send no registers to memory")
+def besides(memory: Memory, line: int) -> int:
+    """Sectors of a line that a load fetches besides its own; none for a register of a design."""
+    return 0 if line >= DESIGN_BASE else memory.parameters[parameters.SEGMENT]
+
+
+@stands_for(besides, ~when.TRAFFIC)
+def besides_always(memory: Memory, line: int) -> int:
+    return memory.parameters[parameters.SEGMENT]
 
 
 def sectors_in(mask: int) -> int:

@@ -121,6 +121,21 @@ class TimingResult(Counters):
         return self.memory_load_cycles / self.memory_loads if self.memory_loads else 0.0
 
     @property
+    def design_memory(self) -> dict[str, Any] | None:
+        """Registers that the design fetched from memory and sent there, by the level that answered, and the mean
+        cycles of a fetch; None if there were none.
+        """
+        reads = self.design_reads_sm, self.design_reads_l2, self.design_reads_dram
+        writes = self.design_writes_sm, self.design_writes_l2, self.design_writes_dram
+        if not any((*reads, *writes)):
+            return None
+        return {
+            "reads": dict(zip(LEVELS, reads, strict=True)),
+            "writes": dict(zip(LEVELS, writes, strict=True)),
+            "read_latency": self.design_read_cycles / max(1, sum(reads)),
+        }
+
+    @property
     def memory_stall_share(self) -> NDArray[np.float64]:
         """By warp slot of all SMs: the share of cycles in which its warps waited for memory."""
         return self.memory_cycles / max(1, self.cycles)
@@ -159,6 +174,7 @@ class TimingResult(Counters):
             },
             "transactions": self.transactions,
             "load_latency": self.load_latency,
+            **({"design_memory": found} if (found := self.design_memory) else {}),
             "dispatched": dict(self.dispatched),
             "unit_use": self.unit_use,
             "bandwidth_use": self.bandwidth_use,
@@ -195,6 +211,7 @@ def result_of(
     accounts = _accounts(sm_count, schedulers, slots)
     np.add.at(stalls.reshape(-1), accounts + own[warps.CAUSE], cycles - own[warps.SINCE])
     counted = array_of(core.clock)[clock.FIRST_COUNTER : clock.AFTER_COUNTERS].tolist()
+    sent = array_of(core.clock)[clock.DESIGN_READS_SM : clock.DESIGN_READ_CYCLES].tolist()
     return TimingResult(
         machine=gpu.name,
         sms=sm_count,
@@ -212,7 +229,7 @@ def result_of(
             if name != PIPES[CTRL]
         },
         memory=dict(counters),
-        moved=moved(gpu, sm_count, int(core.clock[clock.TRANSACTIONS]), counters),
+        moved=moved(gpu, sm_count, int(core.clock[clock.TRANSACTIONS]) + sum(sent), counters),
         counts=counts,
         plain=plain,
         resources=dict(resources),

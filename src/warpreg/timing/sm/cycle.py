@@ -135,6 +135,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
             prefetch(c.rows, ports.awaited(memory, sm))
             if c.table[sm, sms.QUEUE_AT] == NEVER:
                 c.table[sm, sms.QUEUE_AT] = now
+            ports.memory_answers(c, sm, now)
         c.table[sm, sms.DUE] = _step(c, memory, d, sm, now)
         c.clock[clock.STEPS_TAKEN] += 1
         if c.clock[clock.OVERFLOW] != 0:
@@ -171,7 +172,7 @@ def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
         return now + 1
     if c.table[sm, sms.QUEUED] != 0:
         later = min(later, c.table[sm, sms.QUEUE_AT])
-    return min(later, next_due(c, sm, now))
+    return min(later, ports.traffic_at(c, sm), next_due(c, sm, now))
 
 
 def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:

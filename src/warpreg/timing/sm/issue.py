@@ -221,7 +221,7 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
     if flags >> code.COUNT_SHIFT != 0:
         _arrive(c, sm, block, flags)
     if c.rows[warp, warps.HEAD] == NONE:
-        if c.rows[warp, warps.FLIGHT] == 0:
+        if c.rows[warp, warps.FLIGHT] == 0 and ports.nothing_away(c, warp):
             end_warp(c, sm, warp)
         return
     hold(c, sm, warp, now + c.machine[machine.CTRL_LATENCY], ports.unfetched(c), now)

@@ -76,7 +76,13 @@ def _first_turn(c: Core, op: OpRow, now: int) -> int:
 
 
 def send_one(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
-    """Let the head send in this cycle."""
+    """Let the head send in this cycle, or a register of the design."""
+    ports.sends_first(c, memory, sm, now)
+    _send_head(c, memory, d, sm, now)
+    ports.sends_then(c, memory, sm, now)
+
+
+def _send_head(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
     if c.table[sm, sms.QUEUED] == 0 or c.table[sm, sms.QUEUE_AT] > now:
         return
     op = c.table[sm, sms.QUEUE_HEAD]

@@ -37,6 +37,8 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
         elif ports.is_postponed(c, op):
             c.rows[op, ops.POSTPONED] = 0
             write_results(c, d, sm, op, now)
+        elif ports.is_transfer(c, op):
+            ports.advance_transfer(c, d, sm, op, now)
         else:
             process_results(c, d, sm, op, now)
         op = following
@@ -51,6 +53,10 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     if ports.next_return(memory, sm) <= now:
         op = ports.returned(memory, sm, now)
         while op != NONE:
+            if ports.is_traffic(c, op):
+                ports.traffic_is_back(c, memory, d, sm, op, now)
+                op = ports.returned(memory, sm, now)
+                continue
             ports.ticket_is_back(c, memory, sm, op)
             c.rows[op, ops.TICKETS] -= 1
             if c.rows[op, ops.TICKETS] == 0 and c.rows[op, ops.TO_SEND] == 0:
@@ -195,12 +201,15 @@ def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
 
 @port("a recording")
 def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
-    """A bank serves a write: an extra access, or a result, whose cell leaves the scoreboard unless the result is also
-    written elsewhere.
+    """A bank serves a write: an extra access, an end of a transfer, or a result, whose cell leaves the scoreboard
+    unless the result is also written elsewhere.
     """
     op = op_of(word)
     if c.rows[op, ops.PC] == ops.EXTRA:
         give_op(c, op)
+        return
+    if ports.is_transfer(c, op):
+        ports.advance_transfer(c, d, sm, op, now)
         return
     index = word & operand_word.WORD_MASK
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
@@ -268,7 +277,7 @@ def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
         mark(c, warp)
     if c.rows[warp, warps.FLIGHT] == 0:
         mark(c, warp)
-        if c.rows[warp, warps.HEAD] == NONE:
+        if c.rows[warp, warps.HEAD] == NONE and ports.nothing_away(c, warp):
             end_warp(c, sm, warp)
 
 

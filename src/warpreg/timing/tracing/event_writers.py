@@ -164,7 +164,7 @@ def core_serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int)
 @wraps(writeback.serve_write, core_serve_write, when.EVENTS)
 def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> None:
     op = op_of(word)
-    if c.rows[op, ops.PC] != ops.EXTRA:
+    if c.rows[op, ops.PC] != ops.EXTRA and c.rows[op, ops.PC] != ops.TRANSFER:
         note(c, WRITE, sm, op, bank, 0, now)
     elif is_within(c, now):
         append(c, EXTRA, sm, slot_of(c, sm, c.rows[op, ops.WARP]), bank, NONE, NONE, 0, now)

@@ -1,0 +1,1 @@
+"""Parts of designs that stage operands by regions of code."""

@@ -1,0 +1,1 @@
+"""Designs that stage operands: values are near the units while code needs them, and in memory otherwise."""
