@@ -25,7 +25,7 @@ from warpreg.timing import hooks, sm
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port, ports
 from warpreg.timing.core.conditions import CoreConfig
-from warpreg.timing.hooks import adapters, operand_events, schedule_recorder, transfers
+from warpreg.timing.hooks import adapters, operand_events, schedule_recorder
 from warpreg.timing.launch import compile as compiling
 from warpreg.timing.launch.compile import CoreRecipe
 from warpreg.timing.launch.explained import WRITTEN, Row, explained
@@ -48,14 +48,6 @@ UNUSED: dict[Function, str] = {
     operand_events.recalling_planned: "the same",
     operand_events.keep_planned: "the same",
     operand_events.recall_planned: "the same",
-    transfers.take_extra_or_transfer: "no design of the package has paths",
-    transfers._begin: "the same",
-    transfers._set_out: "the same",
-    transfers.is_transfer: "the same",
-    transfers.advance_transfer: "the same",
-    transfers._is_there: "the same",
-    transfers.call_transferred: "the same",
-    transfers.tell_transferred: "the same",
     owned_collectors._oldest_to_try: "the collectors of all designs of the package dispatch in turn",
 }
 """What no machine and design of the package reaches, and why it stays: the interface of designs offers it, and tests
@@ -148,12 +140,7 @@ def test_every_variant_stands_in_some_core() -> None:
     assert {one.function for one in known} <= set(UNUSED)
     constants = [one for one in port.VARIANTS if one.value is not None]
     assert all(any(one.when.holds(core) for core in cores()) for one in constants)
-    assert {one for one in port.PORTS if one not in reached_by_some()} <= {
-        *ENTRIES,
-        adapters.block_end,
-        transfers.tell_transferred,
-        transfers.transferred,
-    }
+    assert {one for one in port.PORTS if one not in reached_by_some()} <= {*ENTRIES, adapters.block_end}
 
 
 # What runs when.

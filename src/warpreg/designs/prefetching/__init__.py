@@ -1,0 +1,1 @@
+"""Designs that bring registers into a cache before they are needed."""
