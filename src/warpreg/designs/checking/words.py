@@ -54,6 +54,14 @@ FEW = 24
 """Up to how many operands of an instruction need nothing prepared."""
 TABLES = 27
 """Tables of the design."""
+SCHEDULER = 28
+"""Of which scheduler."""
+FIRST_WARP = 29
+"""The first warp of that scheduler, `NOT_PLANNED` where the hook sees none."""
+END_WARP = 30
+"""Behind its last one."""
+WARP_STEP = 31
+"""From one to the next."""
 
 MAX_OPERANDS = 1024
 """Of one instruction, sources and results each."""

@@ -51,15 +51,33 @@ from warpreg.designs.interface.state import (
     sm_of,
 )
 from warpreg.designs.interface.thread_blocks import index_in_block, thread_block
+from warpreg.designs.interface.turns import (
+    BARRIER,
+    END,
+    FENCE,
+    MEMORY,
+    NOBODY,
+    NOTHING,
+    RESULT,
+    TOKEN,
+    age,
+    can_issue,
+    is_fetched,
+    next_pc,
+    waits_for,
+    warps_of,
+)
 from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
-    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_served", "is_timed",
-    "lane_address", "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel",
-    "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "this_load", "thread_block", "update", "wake", "width", "write",
+    "BARRIER", "END", "FENCE", "GO", "HELD", "IRREGULAR", "MEMORY", "MRF", "NOBODY", "NOTHING", "PRIVATE", "READ",
+    "RESULT", "SHARED", "TOKEN", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks", "Collectors", "Declaration",
+    "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "after", "age",
+    "can_issue", "change", "complete", "count", "extra", "hook", "index_in_block", "is_fetched", "is_served",
+    "is_timed", "lane_address", "level", "lookup", "move", "next_pc", "now", "nowhere", "on_edges", "pair_of",
+    "parameter", "per_kernel", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
+    "scheduler_of", "sm_of", "source_operands", "this_load", "thread_block", "update", "waits_for", "wake",
+    "warps_of", "width", "write",
 ]  # fmt: skip

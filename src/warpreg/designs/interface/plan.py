@@ -47,7 +47,7 @@ LOOKUPS, UPDATES, CONFLICTS = range(3)
 """Columns of ``tables``; CONFLICTS: accesses that waited for a port."""
 COMPLETED_LOAD, COMPLETED_CYCLES = range(2)
 """Columns of a held load that a hook completes."""
-EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED = range(5)
+EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, MISCHOSEN = range(6)
 """Index of ``queued``."""
 LANES_AT, LANE_MASK = range(2)
 """Index of ``lane_at``."""
@@ -129,8 +129,9 @@ class Plan(NamedTuple):
     completed: NDArray[np.int64]
     """int64[n, 2] held loads with columns COMPLETED_*."""
     queued: NDArray[np.int64]
-    """int64[5]: numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that
-    the core can raise an error; and a mask of slices that the banks do not have.
+    """int64[6]: numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that
+    the core can raise an error; a mask of slices that the banks do not have; and 1 plus a warp that ``choose`` may not
+    choose.
     """
     planned: NDArray[np.int64]
     """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0
@@ -204,7 +205,7 @@ def blank_plan(
         woken=np.zeros(queue, np.int64),
         asked=np.zeros((queue, 3), np.int64),
         completed=np.zeros((queue, 2), np.int64),
-        queued=np.zeros(5, np.int64),
+        queued=np.zeros(6, np.int64),
         planned=np.zeros(7, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),
