@@ -20,9 +20,9 @@ LIKENESS_TEST = "likeness_test.py"
 NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 LONGEST = 40
 MODELS_INSTEAD = {
-    "virtualization": "'virtualization' shares functions with designs that declare widths: start from packing",
-    "virtualization-pool": "'virtualization-pool' shares functions with designs that declare widths: start from packing",
-    "las": "'las' works beside larf only: start from policy",
+    "virtualization": "shares functions with designs that declare widths: start from packing",
+    "virtualization-pool": "shares functions with designs that declare widths: start from packing",
+    "las": "works beside larf only: start from policy",
 }
 """Designs that are no start, with the reason and a better one."""
 
@@ -63,8 +63,9 @@ def command(name: str, like: str | None, folder: Path) -> None:
 
 
 def write(stem: str, folder: Path, like: str = "") -> list[Path]:
-    """Write design and test as ``stem`` says, both or none; ``like``: a slot or a design of the package to start from.  Raises
-    WarpregError if one exists, OSError.
+    """Write design and test as ``stem`` says, both or none; ``like``: a slot or a design of the package to start from.
+
+    Raises WarpregError if one exists, OSError.
     """
     files = [stem + end for end in ENDS]
     texts = _texts_like(like, stem) if like not in STARTS else [_text(STARTS[like], end, stem) for end in ENDS]
@@ -104,7 +105,7 @@ def _origin(like: str | None) -> str:
         starts = ", ".join([*filter(None, STARTS), *sorted(loader.packaged())])
         raise click.BadParameter(f"'{like}' is no design of the package and no start: {starts}")
     if like in MODELS_INSTEAD:
-        raise click.BadParameter(MODELS_INSTEAD[like])
+        raise click.BadParameter(f"'{like}' {MODELS_INSTEAD[like]}")
     return like or ""
 
 

@@ -46,9 +46,9 @@ def choose(state: State, program: w.Program, scheduler: int, plan: w.Plan) -> in
         return last
     best = w.NOBODY
     for warp in w.warps_of(program, scheduler):  # all its slots; most warps wait for something, see waits_for
-        if warp != last and w.can_issue(program, warp):
-            if best == w.NOBODY or w.age(program, warp) < w.age(program, best):
-                best = warp
+        is_other = warp != last and w.can_issue(program, warp)
+        if is_other and (best == w.NOBODY or w.age(program, warp) < w.age(program, best)):
+            best = warp
     return last if stays and best == w.NOBODY else best
 
 

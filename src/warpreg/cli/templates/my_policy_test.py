@@ -1,4 +1,4 @@
-"""my-design on two warps of a scheduler, whose first four instructions are independent: ``pytest my_design_test.py``."""
+"""my-design on two warps whose first four instructions are independent: ``pytest my_design_test.py``."""
 
 from __future__ import annotations
 
