@@ -187,6 +187,15 @@ def test_without_a_switch_nothing_is_checked(subject: Subject, tmp_path: Path) -
     )
 
 
+def test_columns_that_nothing_fills_are_said(tmp_path: Path) -> None:
+    """Hint columns are 0 without a compile step; one that has it fills them, and `suspends` is always there."""
+    text = HEAD.format(level="program.result_partial[0] + program.suspends[pc] * 0")
+    told = "no compile: result_partial of the program, which it reads, stay 0"
+    assert told in list(undefined(load(written(tmp_path, text))))
+    compiled = text + "def compile(program, parameters):\n    return program\n"
+    assert told not in list(undefined(load(written(tmp_path, compiled))))
+
+
 def test_what_a_design_does_not_define_is_said(tmp_path: Path) -> None:
     words = list(undefined(load(written(tmp_path, HEAD.format(level=1)))))
     assert words[0] == "no plan_write: every result is written to the MRF"

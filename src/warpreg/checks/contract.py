@@ -16,7 +16,7 @@ from piecewise_numba.options import Mode
 from warpreg import timing
 from warpreg.checks.counterexample import Counterexample, counterexample
 from warpreg.checks.random_kernels import launched, random_program
-from warpreg.checks.statements import Ran
+from warpreg.checks.statements import Ran, unset_columns
 from warpreg.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
@@ -123,6 +123,8 @@ def undefined(design: Design) -> Iterator[str]:
             yield f"{named}no residency: a warp occupies the registers of its kernel"
         if not hasattr(part.module, "init"):
             yield f"{named}no state"
+        if columns := unset_columns(part):
+            yield f"{named}no compile: {', '.join(columns)} of the program, which it reads, stay 0"
 
 
 def values_kept(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:

@@ -15,9 +15,12 @@ from typing import Any
 
 from warpreg.designs import Design
 from warpreg.designs.interface.hooks import authors_of_hook
+from warpreg.designs.interface.program import HINTS
 from warpreg.designs.loading.composition import parts_of
 from warpreg.ir.text_files import read_text
 
+EMPTY_COLUMNS = frozenset(HINTS) - {"suspends"}
+"""Columns that are 0 unless a design's compile step fills them."""
 FOR_MESSAGES = "owner"
 """A hook that only messages ask."""
 
@@ -71,6 +74,18 @@ class Ran:
     def _stepped(self, frame: FrameType, event: str, argument: Any) -> Any:
         self._lines.add((frame.f_code.co_filename, frame.f_lineno))
         return self._stepped
+
+
+def unset_columns(part: Design) -> list[str]:
+    """Hint columns of the program table that the design's file reads and that nothing fills, as it has no compile."""
+    if hasattr(part.module, "compile"):
+        return []
+    read = {
+        node.attr
+        for node in ast.walk(ast.parse(read_text(part.path)))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "program"
+    }
+    return sorted(read & EMPTY_COLUMNS)
 
 
 def _statements(part: Design) -> Iterator[tuple[int, int]]:
