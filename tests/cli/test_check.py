@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.checks.contract import MACHINE, _subject, switched_off, undefined, values_kept
+from warpreg.checks.contract import (
+    MACHINE,
+    _all_ran,
+    _replayed,
+    _subject,
+    _timed_kernels,
+    switched_off,
+    undefined,
+    values_kept,
+)
+from warpreg.checks.statements import Ran
 from warpreg.checks.subject import Subject
 from warpreg.cli import main
 from warpreg.designs import load
@@ -66,13 +76,95 @@ def test_what_is_not_checked_does_not_pass(subject: Subject) -> None:
     assert values_kept(load("mrf", checked=True), {}, [subject]).verdict == "not checked"
 
 
+def test_results_that_are_planned_when_they_are_produced_are_followed(subject: Subject, tmp_path: Path) -> None:
+    """To X, and no hook plans sources, which come from the MRF."""
+    late = HEAD.partition("@hook")[0] + WRITES.replace("plan_write", "produced")
+    found = values_kept(load(written(tmp_path, late)), {}, [subject])
+    assert found.verdict == "failed"
+    assert "from MRF, and its last value is in X" in found.detail
+    kept = values_kept(load(written(tmp_path, late.replace("operand, 1", "operand, 0"))), {}, [subject])
+    assert kept.verdict == "passed"
+
+
+def test_sources_that_no_level_serves_do_not_pass(subject: Subject, tmp_path: Path) -> None:
+    """Each source is accessed nowhere, so no read is left to follow."""
+    free = HEAD.replace("read(plan, operand, {level})", "nowhere(plan, operand)")
+    found = values_kept(load(written(tmp_path, free)), {}, [subject])
+    assert found.verdict == "not checked"
+    assert "sources are accessed nowhere, so no level holds their values" in found.detail
+
+
+IDLE = """
+@hook
+def issued(state, program, warp, pc, plan):
+    if pc < 0:
+        count_it(plan)
+    elif pc == 0:
+        return
+
+
+def count_it(plan):
+    wake(plan, 1)
+
+
+def never_named(plan):
+    wake(plan, 2)
+
+
+@hook
+def load_lookup(state, program, warp, pc, base, stride, mask, plan):
+    return 0
+
+
+@hook
+def suspended(state, program, warp, plan):
+    wake(plan, 3)
+"""
+
+
+def test_hooks_and_statements_that_have_not_run_are_named(tmp_path: Path) -> None:
+    """A branch that is never taken and the function that it calls; a hook of active sets on a machine that has none."""
+    text = HEAD.partition("@hook")[0] + IDLE
+    lines = {line: number for number, line in enumerate(text.splitlines(), 1)}
+    design = load(written(tmp_path, text), checked=True)
+    ran = Ran(design)
+    with ran.watching():
+        assert _timed_kernels(design, {}, "gtx480", 0).verdict == "passed"
+    assert ran.uncalled() == ["suspended"]
+    assert ran.idle() == [
+        f"mine.py:{lines[f'    {text}']}" for text in ("    count_it(plan)", "wake(plan, 1)", "wake(plan, 3)")
+    ]
+    assert _all_ran(ran).verdict == "not checked"
+    assert _all_ran(ran).detail.startswith("never called: suspended; never run: mine.py:")
+
+
+def test_what_runs_whole_passes(tmp_path: Path) -> None:
+    design = load(written(tmp_path, HEAD.format(level=0)), checked=True)
+    ran = Ran(design)
+    with ran.watching():
+        _timed_kernels(design, {}, MACHINE, 0)
+    assert (ran.uncalled(), ran.idle()) == ([], [])
+
+
+def test_hooks_that_no_replay_calls_are_not_checked_by_it(subject: Subject, tmp_path: Path) -> None:
+    text = HEAD.partition("@hook")[0] + "@hook\ndef stalled(state, program, warp, pc, plan):\n    wake(plan, 1)\n"
+    found = _replayed(load(written(tmp_path, text)), {}, [subject], "interpreted")
+    assert (found.verdict, found.detail) == ("not checked", "a replay calls none of its hooks")
+    reads = text + "@hook\ndef issued(state, program, warp, pc, plan):\n    wake(plan, 1)\n"
+    found = _replayed(load(written(tmp_path, reads)), {}, [subject], "interpreted")
+    assert (found.verdict, found.detail) == ("passed", "vector-add; a replay does not call stalled")
+
+
 @pytest.mark.parametrize(
     ("name", "off"),
     [("rfc", "entries=0"), ("orf-lrf", "entries=0, lrf=none"), ("bow", "window=1"), ("bow-wr", "window=1")],
 )
 def test_switched_off_the_packages_designs_are_the_register_file(subject: Subject, name: str, off: str) -> None:
     found = switched_off(load(name, checked=True), {}, [subject])
-    assert (found.verdict, found.detail) == ("passed", f"with {off} it counts as the plain register file does")
+    assert (found.verdict, found.detail) == (
+        "passed",
+        f"with {off} it counts as the plain register file does, in a replay of vector-add",
+    )
 
 
 def test_a_switch_that_does_not_switch_off_is_named(subject: Subject, tmp_path: Path) -> None:
@@ -93,6 +185,15 @@ def test_without_a_switch_nothing_is_checked(subject: Subject, tmp_path: Path) -
         "not checked",
         "no parameter declares the value `off` that switches the design off",
     )
+
+
+def test_columns_that_nothing_fills_are_said(tmp_path: Path) -> None:
+    """Hint columns are 0 without a compile step; one that has it fills them, and `suspends` is always there."""
+    text = HEAD.format(level="program.result_partial[0] + program.suspends[pc] * 0")
+    told = "no compile: result_partial of the program, which it reads, stay 0"
+    assert told in list(undefined(load(written(tmp_path, text))))
+    compiled = text + "def compile(program, parameters):\n    return program\n"
+    assert told not in list(undefined(load(written(tmp_path, compiled))))
 
 
 def test_what_a_design_does_not_define_is_said(tmp_path: Path) -> None:

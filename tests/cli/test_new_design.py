@@ -57,6 +57,25 @@ def test_a_design_begins_as_its_model(tmp_path: Path) -> None:
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_a_policy_is_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    """It chooses warps, needs nothing else, and its test passes."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["new-design", "my-order", "--like", "policy"]) == 0
+    assert "--design my_order.py --set my-order.limit=1,4,64 --cycles" in capsys.readouterr().out
+    design = load(tmp_path / "my_order.py")
+    assert design.declaration.slots == ("policy",)
+    assert "choose" in design.hooks
+    places = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "my_order_test.py"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": places}, capture_output=True, text=True)
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_design_that_works_beside_another_only_is_no_start(tmp_path: Path, capsys: Output) -> None:
+    assert main(["new-design", "my-order", "--like", "las", "--output", str(tmp_path / "new")]) == 2
+    assert "'las' works beside larf only: start from policy" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("model", sorted({*names()} - {*MODELS_INSTEAD}))
 def test_every_design_can_be_a_model(tmp_path: Path, model: str) -> None:
     file, _ = write("my_own", tmp_path, model)
@@ -68,7 +87,7 @@ def test_every_design_can_be_a_model(tmp_path: Path, model: str) -> None:
 def test_an_unknown_model_is_one_line(tmp_path: Path, capsys: Output) -> None:
     assert main(["new-design", "my-cache", "--like", "no-such", "--output", str(tmp_path / "new")]) == 2
     error = capsys.readouterr().err
-    assert "'no-such' is no design of the package: all-tfet, " in error
+    assert "'no-such' is no design of the package and no start: levels, policy, all-tfet, " in error
     assert error.count("\n") == 1
     assert not (tmp_path / "new").exists()
 

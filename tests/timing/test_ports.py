@@ -25,7 +25,7 @@ from warpreg.timing import hooks, sm
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import port, ports
 from warpreg.timing.core.conditions import CoreConfig
-from warpreg.timing.hooks import adapters, operand_events, schedule_recorder
+from warpreg.timing.hooks import adapters, operand_events, schedule_recorder, turns
 from warpreg.timing.launch import compile as compiling
 from warpreg.timing.launch.compile import CoreRecipe
 from warpreg.timing.launch.explained import WRITTEN, Row, explained
@@ -48,6 +48,19 @@ UNUSED: dict[Function, str] = {
     operand_events.recalling_planned: "the same",
     operand_events.keep_planned: "the same",
     operand_events.recall_planned: "the same",
+    **dict.fromkeys(
+        (
+            turns.call_choose,
+            turns.call_turns_start,
+            turns.call_turns_end,
+            turns.has_thread_blocks,
+            turns.number_of_scheduler,
+            turns.show_warps,
+            turns._is_fetched,
+            turns._awaited,
+        ),
+        "no design of the package chooses the warp that issues",
+    ),
     owned_collectors._oldest_to_try: "the collectors of all designs of the package dispatch in turn",
 }
 """What no machine and design of the package reaches, and why it stays: the interface of designs offers it, and tests
@@ -140,7 +153,13 @@ def test_every_variant_stands_in_some_core() -> None:
     assert {one.function for one in known} <= set(UNUSED)
     constants = [one for one in port.VARIANTS if one.value is not None]
     assert all(any(one.when.holds(core) for core in cores()) for one in constants)
-    assert {one for one in port.PORTS if one not in reached_by_some()} <= {*ENTRIES, adapters.block_end}
+    assert {one for one in port.PORTS if one not in reached_by_some()} <= {
+        *ENTRIES,
+        adapters.block_end,
+        turns.choose,
+        turns.turns_start,
+        turns.turns_end,
+    }
 
 
 # What runs when.

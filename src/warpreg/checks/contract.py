@@ -5,6 +5,7 @@ Each check is passed, failed or not made, with the reason; nothing passes that w
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +15,8 @@ import numpy as np
 from piecewise_numba.options import Mode
 from warpreg import gpu, timing
 from warpreg.checks.counterexample import Counterexample, counterexample
+from warpreg.checks.random_kernels import launched, random_program
+from warpreg.checks.statements import Ran, unset_columns
 from warpreg.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
@@ -32,6 +35,12 @@ MAX_FOLLOWED = 30_000
 
 KERNELS = 40
 """Random kernels."""
+TIMED_KERNELS = 6
+"""Those that are timed with hooks as plain Python."""
+IN_REPLAY = frozenset(
+    ("plan_reads", "plan_write", "issued", "collected", "produced", "arrived", "warp_start", "warp_end")
+) | {"block_start", "block_end", "activated", "suspended"}
+"""Hooks that a replay calls, the last four with a schedule."""
 NOTHING_PLANNED = "no hook plans operands, so all are in the MRF"
 
 Verdict = Literal["passed", "failed", "not checked"]
@@ -71,10 +80,13 @@ def check_design(
         subjects.append(_subject(workload, design, machine))
     findings = [Finding("declaration", "passed", "; ".join(undefined(design)) or "everything is defined")]
     begin("following values")
-    findings.append(_guarded("every read sees the last write", lambda: values_kept(design, given, subjects)))
+    ran = Ran(design)
+    with ran.watching():
+        findings.append(_guarded("every read sees the last write", lambda: values_kept(design, given, subjects)))
     if kernels:
         begin("following values on random kernels")
-        findings.append(_guarded("random kernels", lambda: random_kernels(design, given, kernels, seed, machine)))
+        with ran.watching():
+            findings.append(_guarded("random kernels", lambda: random_kernels(design, given, kernels, seed, machine)))
     begin("replaying")
     replayed = _guarded("checked replay", lambda: _replayed(design, given, subjects, mode))
     findings.append(replayed)
@@ -86,6 +98,11 @@ def check_design(
         ]
     begin("timing")
     findings.append(_guarded("checked timing", lambda: _timed(design, given, subjects, machine, mode)))
+    begin("looking for what has not run")
+    with ran.watching():
+        timed_kernels = _guarded("", lambda: _timed_kernels(design, given, machine, seed))
+    if timed_kernels.verdict != "failed":
+        findings.append(_all_ran(ran))
     return findings
 
 
@@ -106,6 +123,8 @@ def undefined(design: Design) -> Iterator[str]:
             yield f"{named}no residency: a warp occupies the registers of its kernel"
         if not hasattr(part.module, "init"):
             yield f"{named}no state"
+        if columns := unset_columns(part):
+            yield f"{named}no compile: {', '.join(columns)} of the program, which it reads, stay 0"
 
 
 def values_kept(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:
@@ -116,17 +135,15 @@ def values_kept(design: Design, values: Mapping[str, Value], subjects: Sequence[
     short = [one for one in subjects if one.launch.warp_instructions <= MAX_FOLLOWED][:FOLLOWED]
     if not short:
         return Finding(check, "not checked", f"no launch is shorter than {MAX_FOLLOWED} warp-instructions")
-    reads = lost = 0
+    reads = lost = nowhere = 0
     for subject in short:
         tracker = tracker_for(design, values, subject)
         follow(tracker, design, values, subject)
         if tracker.wrong:
             return Finding(check, "failed", f"{subject.workload}: {tracker.wrong}")
         reads, lost = reads + tracker.reads, lost + tracker.not_followed
-    detail = f"{reads} reads followed on {', '.join(one.workload for one in short)}"
-    if lost:
-        return Finding(check, "not checked", _not_followed(lost, reads))
-    return Finding(check, "passed", detail)
+        nowhere += tracker.read_nowhere
+    return _followed(check, reads, lost, nowhere, ", ".join(one.workload for one in short))
 
 
 def random_kernels(design: Design, values: Mapping[str, Value], kernels: int, seed: int, machine: str) -> Finding:
@@ -137,13 +154,19 @@ def random_kernels(design: Design, values: Mapping[str, Value], kernels: int, se
     search = counterexample(design, values, kernels, seed, machine)
     if search.counterexample is not None:
         return Finding(check, "failed", str(search.counterexample), search.counterexample)
-    if search.not_followed:
-        return Finding(check, "not checked", _not_followed(search.not_followed, search.reads))
-    return Finding(check, "passed", f"{search.reads} reads followed on {kernels} kernels")
+    return _followed(check, search.reads, search.not_followed, search.read_nowhere, f"{kernels} kernels")
 
 
-def _not_followed(lost: int, reads: int) -> str:
-    return f"{lost} of {reads} reads come after a move without a register; name it"
+def _followed(check: str, reads: int, lost: int, nowhere: int, where: str) -> Finding:
+    """What came of following reads, none of which was wrong."""
+    if nowhere:
+        told = f"{nowhere} of {reads + nowhere} sources are accessed nowhere, so no level holds their values"
+        return Finding(check, "not checked", told)
+    if lost:
+        return Finding(check, "not checked", f"{lost} of {reads} reads come after a move without a register; name it")
+    if not reads:
+        return Finding(check, "not checked", f"{where} read nothing")
+    return Finding(check, "passed", f"{reads} reads followed on {where}")
 
 
 def conserved(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:
@@ -181,14 +204,39 @@ def switched_off(design: Design, values: Mapping[str, Value], subjects: Sequence
     wanted = _counts(plain, {}, subject, "interpreted")
     above = found.accesses[1:].sum() + found.moves.sum()
     if above == 0 and np.array_equal(found.accesses[0], wanted.accesses[0]):
-        return Finding(check, "passed", f"with {words} it counts as the plain register file does")
+        told = f"with {words} it counts as the plain register file does, in a replay of {subject.workload}"
+        return Finding(check, "passed", told)
     return Finding(check, "failed", f"{subject.workload}: with {words} it counts other accesses than the register file")
 
 
 def _replayed(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject], mode: Mode) -> Finding:
+    if IN_REPLAY.isdisjoint(design.hooks):
+        return Finding("checked replay", "not checked", "a replay calls none of its hooks")
     for subject in subjects:
         _counts(design, values, subject, mode)
-    return Finding("checked replay", "passed", ", ".join(one.workload for one in subjects))
+    uncalled = [name for name in design.hooks if name not in IN_REPLAY]
+    note = f"; a replay does not call {', '.join(uncalled)}" if uncalled else ""
+    return Finding("checked replay", "passed", ", ".join(one.workload for one in subjects) + note)
+
+
+def _timed_kernels(design: Design, values: Mapping[str, Value], machine: str, seed: int) -> Finding:
+    """Time small random kernels with hooks as plain Python, which shows what of them runs."""
+    chosen = ConfiguredDesign.of([design], values)
+    for number in range(TIMED_KERNELS):
+        launch = launched(random_program(random.Random(f"{seed} {number}")), record_for(design))
+        timing.simulate([launch], machine, designs=chosen, mode="interpreted")
+    return Finding("timed kernels", "passed", "")
+
+
+def _all_ran(ran: Ran) -> Finding:
+    """Whether each hook of a design was called, and each of its statements ran."""
+    check = "every statement runs"
+    uncalled, idle = ran.uncalled(), ran.idle()
+    if not uncalled and not idle:
+        return Finding(check, "passed", "in the runs that follow values, and in time on random kernels")
+    told = [f"never called: {', '.join(uncalled)}"] if uncalled else []
+    told += [f"never run: {', '.join(idle)}"] if idle else []
+    return Finding(check, "not checked", f"{'; '.join(told)} (of the short runs in which statements are watched)")
 
 
 def _timed(

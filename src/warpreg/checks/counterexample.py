@@ -47,6 +47,7 @@ class Search:
     reads: int
     not_followed: int
     counterexample: Counterexample | None = None
+    read_nowhere: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def counterexample(
 
     Every second replay without a schedule suspends warps before each possible wait.
     """
-    reads = not_followed = 0
+    reads = not_followed = nowhere = 0
     for number in range(kernels):
         program = random_program(random.Random(f"{seed} {number}"))
         suspend: Suspend = "static" if number % 2 else "never"
@@ -80,7 +81,8 @@ def counterexample(
             return Search(reads, not_followed, failing)
         assert trial.tracker is not None
         reads, not_followed = reads + trial.tracker.reads, not_followed + trial.tracker.not_followed
-    return Search(reads, not_followed)
+        nowhere += trial.tracker.read_nowhere
+    return Search(reads, not_followed, read_nowhere=nowhere)
 
 
 def _same(

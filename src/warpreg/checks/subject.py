@@ -16,7 +16,9 @@ from warpreg.evaluation.runs.recording import needed_record
 from warpreg.replay import Suspend, replay_launches
 from warpreg.trace.schedule import Schedule
 
-PLANNING = frozenset({"plan_reads", "plan_write"})
+RESULTS = frozenset({"plan_write", "produced"})
+"""Hooks that plan results."""
+PLANNING = RESULTS | {"plan_reads"}
 """Without these hooks all operands are in the MRF, and there is nothing to follow."""
 
 
@@ -55,7 +57,7 @@ def tracker_for(design: Design, values: Mapping[str, Value], subject: Subject) -
         program = placed(program, subject.schedule.slots.warps, subject.schedule.slots.schedulers)
     keeps_reads = any(hasattr(part.module, "collectors") for part in parts_of(design))
     hooks = design.hooks
-    return Tracker(code, program, design.levels, "plan_reads" in hooks, "plan_write" in hooks, keeps_reads)
+    return Tracker(code, program, design.levels, "plan_reads" in hooks, not RESULTS.isdisjoint(hooks), keeps_reads)
 
 
 def follow(

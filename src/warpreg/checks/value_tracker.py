@@ -78,8 +78,12 @@ class Tracker:
     reads: int = 0
     writes: int = 0
     not_followed: int = 0
+    read_nowhere: int = 0
+    """Sources that no level serves, so nothing says where their values come from."""
     wrong: WrongRead | None = None
     """The first read of an old value."""
+    reads_in: str = "plan_write"
+    """The hook with which sources are read that no hook plans: the first at issue."""
     pc: int = -1
     """The instruction that the last hook was called for; -1: none yet."""
     _hook: str = ""
@@ -126,7 +130,9 @@ class Tracker:
         self.writes += 1
 
     def nowhere(self, plan: Any, operand: int) -> None:
-        """A result is written nowhere yet."""
+        """A result is written nowhere yet, or a source is served by no level."""
+        if RECORD[words.FIRST_SOURCE] >= 0:
+            self.read_nowhere += not functions.is_served(plan, operand)
         if RECORD[words.FIRST_RESULT] >= 0:
             place = plan.warp, int(self.program.result[operand])
             self._overwritten(place, int(plan.mask))
@@ -201,7 +207,7 @@ class Tracker:
     def issues(self, name: str, pc: int, plan: Any) -> None:
         """An instruction is planned; what no hook plans is in the MRF."""
         self._written.clear()
-        if name == "plan_write" and not self.is_planning_reads:
+        if name == self.reads_in and not self.is_planning_reads:
             for operand in source_operands(self.program, pc):
                 self.read(plan, operand, 0)
 
@@ -236,8 +242,10 @@ def followed(hooks: Mapping[str, FunctionType], tracker: Tracker) -> dict[str, F
     spies = {function: _spy(function, tracker) for function in told_of}
     told = rebuild(hooks, as_it_is, spies, natives=False)
     found = {name: _around(name, hook, tracker) for name, hook in told.items()}
-    if "warp_start" not in found:
-        found["warp_start"] = _around("warp_start", _nothing, tracker)
+    tracker.reads_in = "plan_write" if "plan_write" in hooks else "issued"
+    for name in ("warp_start", tracker.reads_in):
+        if name not in found:
+            found[name] = _around(name, _nothing, tracker)
     return found
 
 
@@ -271,5 +279,5 @@ def _around(name: str, hook: Any, tracker: Tracker) -> FunctionType:
     return cast(FunctionType, told)
 
 
-def _nothing(state: Any, program: Any, warp: int, plan: Any) -> None:
+def _nothing(state: Any, program: Any, *rest: Any) -> None:
     """A hook that the design does not define."""

@@ -20,6 +20,6 @@ def test_every_plan_function_has_a_row_and_every_argument_a_check() -> None:
     declared = interface.Declaration(slot="levels", source="assumed: a test")
     known = {*ranges_of(declared), *GUARDS}
     for name, function in functions.items():
-        taken = set(inspect.signature(function).parameters) - {"plan"}
+        taken = set(inspect.signature(function).parameters) - {"plan", "program"}
         assert taken <= ARGUMENTS[name].keys()
         assert set(ARGUMENTS[name].values()) <= known

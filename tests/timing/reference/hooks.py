@@ -18,6 +18,7 @@ from tests.timing.reference.tables import Tables
 from tests.timing.reference.warp import Warp
 
 from warpreg.designs.interface import plan as details
+from warpreg.designs.interface import turns
 from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.banks import Collectors as OwnCollectors
@@ -108,7 +109,11 @@ class Shared:
         self.behaviour = behaviour
         slots = np.full(sms * sm.slots, -1, np.int64)
         self.program = behaviour.program._replace(
-            slots=sm.slots, schedulers=sm.schedulers, block_of_slot=slots, index_of_slot=slots.copy()
+            slots=sm.slots,
+            schedulers=sm.schedulers,
+            block_of_slot=slots,
+            index_of_slot=slots.copy(),
+            seen=np.full((sms * sm.slots, turns.COLUMNS), -1, np.int64),
         )
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, sm.slots, sm.schedulers))
         self.state: Any = allocated_state(behaviour.state, self.fields)
@@ -210,6 +215,31 @@ class Hooks:
             return 0
         found = self._hooks["priority"](self._shared.state, self._shared.program, self._number(warp), _pc(warp.head))
         return int(found)
+
+    def choose(self, scheduler: int, slots: Sequence[Warp | None], able: Sequence[Warp], now: int) -> Warp | None:
+        """The warp that a scheduler selects among those that are able to issue, the first of them without the hook."""
+        if not self.defines("choose"):
+            return able[0]
+        number = self._of_turn("choose", scheduler, slots, able, now)
+        assert number == turns.NOBODY or number in [self._number(warp) for warp in able]
+        return None if number == turns.NOBODY else slots[number - self._index * self._sm.slots]
+
+    def turns(self, name: str, slots: Sequence[Warp | None], now: int) -> None:
+        """``turns_start`` or ``turns_end``."""
+        if self.defines(name) and any(slots):
+            for scheduler in range(self._sm.schedulers):
+                self._of_turn(name, scheduler, slots, (), now)
+
+    def _of_turn(self, name: str, scheduler: int, slots: Sequence[Warp | None], able: Sequence[Warp], now: int) -> int:
+        for slot in self._sm.slots_of(scheduler):
+            warp = slots[slot]
+            row = self._shared.program.seen[self._index * self._sm.slots + slot]
+            row[turns.CAN_ISSUE] = warp in able
+            row[turns.NEXT_PC] = _pc(warp.head) if warp else -1
+            row[turns.WAITS_FOR] = _awaited(warp, now) if warp else turns.END
+            row[turns.IS_FETCHED] = warp is not None and warp.head is not None and warp.fetched <= now
+            row[turns.AGE] = warp.age if warp else -1
+        return self._call(name, self._plan(now), self._index * self._sm.schedulers + scheduler)
 
     def admit(self, warp: Warp, now: int) -> int | None:
         """The token that the head has to wait for, or a number below 0 as `after` makes it; None if it may go."""
@@ -459,6 +489,22 @@ def _pc(step: Step | None) -> int:
 def _waits(warp: Warp, step: Step, busy: Sequence[int | str]) -> bool:
     """Whether an instruction waits for one of the cells that are not written yet, or for all of them."""
     return bool(busy) if warp.waits_for_all else not set(step.instruction.cells).isdisjoint(busy)
+
+
+def _awaited(warp: Warp, now: int) -> int:
+    """What hooks see that a warp waits for."""
+    if warp.head is None:
+        return turns.END
+    if warp.at_barrier:
+        return turns.BARRIER
+    if warp.is_fenced:
+        return turns.FENCE
+    if warp.token is not None or now < warp.asks_from:
+        return turns.TOKEN
+    awaited = warp.awaited()
+    if any(one.instruction.long_latency for one in awaited):
+        return turns.MEMORY
+    return turns.RESULT if awaited or warp.exceeds_limit else turns.NOTHING
 
 
 def _addresses(step: Step) -> tuple[int, int, int]:

@@ -122,12 +122,14 @@ class StreamingMultiprocessor:
             for warp in [warp for slot in scheduler.slots if (warp := self.slots[slot]) is not None]:
                 scheduler.suspend(warp, now)
                 self._tell_whether_it_waits(warp, scheduler, now)
+        self.hooks.turns("turns_start", self.slots, now)
         for scheduler in self.schedulers:
             self._turn(scheduler, now)
         for block in self.blocks:
             block.release(self.sm.barrier.latency)
         for scheduler in self.schedulers:
             scheduler.fill(self.slots, now)
+        self.hooks.turns("turns_end", self.slots, now)
         self._queue_extras()
 
     def _tell_whether_it_waits(self, warp: Warp, scheduler: Scheduler, now: int) -> None:
@@ -222,7 +224,14 @@ class StreamingMultiprocessor:
     def _turn(self, scheduler: Scheduler, now: int) -> None:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}
         ready = [warp for warp in scheduler.order(self.slots) if causes[warp.slot] is None]
-        for warp in sorted(ready, key=self.hooks.priority, reverse=True):
+        priorities = {warp.slot: self.hooks.priority(warp) for warp in ready}
+        while ready:
+            highest = max(priorities[warp.slot] for warp in ready)
+            best = [warp for warp in ready if priorities[warp.slot] == highest]
+            warp = self.hooks.choose(scheduler.index, self.slots, best, now)
+            if warp is None:
+                break
+            ready.remove(warp)
             if self._lacks_constant(warp, scheduler, now):
                 causes[warp.slot] = "operands"
                 break

@@ -12,10 +12,11 @@ from piecewise_numba.natives import Function
 from piecewise_numba.noinline import noinline
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
-from warpreg.designs.checking.ranges import MAX_CYCLES, MAX_VALUE, RECALLED
+from warpreg.designs.checking.ranges import MAX_CYCLES, MAX_VALUE, RECALLED, own_warp
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.loads import HELD
 from warpreg.designs.interface.plan import AFTER, ASKED, COMPLETED, EXTRAS, SENT, STAY, WOKEN
+from warpreg.designs.interface.turns import CAN_ISSUE, NOBODY, warps_of
 
 PLANS_SOURCES: Mapping[str, bool] = {"plan_reads": True, "plan_write": False, "produced": False}
 """Hooks that plan operands: sources, or results."""
@@ -35,7 +36,7 @@ LOOPS = ("turn", "bounded")
 """Guards of loops."""
 
 FORGOTTEN_SOURCE, FORGOTTEN_RESULT = int(Kind.FORGOTTEN_SOURCE), int(Kind.FORGOTTEN_RESULT)
-ANSWER, QUEUE, MANY = int(Kind.ANSWER), int(Kind.QUEUE), int(Kind.MANY)
+ANSWER, QUEUE, MANY, CANNOT_ISSUE = int(Kind.ANSWER), int(Kind.QUEUE), int(Kind.MANY), int(Kind.CANNOT_ISSUE)
 FULL = words.KEPT_BITS
 
 
@@ -56,6 +57,8 @@ def around(name: str, hook: Function, way: Way) -> Function:
     parameters, caller = HOOKS[name].parameters, way.caller
     may_queue = "plan" in parameters and not way.uses.isdisjoint(QUEUING)
     finish = _end if may_queue else _end_nothing
+    if "scheduler" in parameters:
+        return _of_turn(name, hook, way, finish)
     asks = not way.uses.isdisjoint(OF_VALUES)
     widths = _nothing if not asks else _know_widths if name in KNOWS_WIDTHS else _know_no_widths
     if name in PLANS_SOURCES:
@@ -85,6 +88,39 @@ def around(name: str, hook: Function, way: Way) -> Function:
         return answer
 
     return answers
+
+
+def _of_turn(name: str, hook: Function, way: Way, finish: Function) -> Function:
+    """A hook that is called for a scheduler."""
+    caller, site = way.caller, way.site
+
+    def turns(state: Any, program: Any, scheduler: int, plan: Any) -> None:
+        _begin_turn(plain(caller), program, scheduler)
+        hook(state, program, scheduler, plan)
+        fault_record()[words.FIRST_WARP] = words.NOT_PLANNED
+        finish(plan)
+
+    def chooses(state: Any, program: Any, scheduler: int, plan: Any) -> Any:
+        _begin_turn(plain(caller), program, scheduler)
+        chosen = hook(state, program, scheduler, plan)
+        if chosen != NOBODY and program.seen[own_warp(site, chosen), CAN_ISSUE] == 0:
+            fail(site, CANNOT_ISSUE, chosen, 0, 0)
+        fault_record()[words.FIRST_WARP] = words.NOT_PLANNED
+        finish(plan)
+        return chosen
+
+    return chooses if HOOKS[name].returns_int else turns
+
+
+def _begin_turn(caller: int, program: Any, scheduler: int) -> None:
+    record = fault_record()
+    record[words.CALLER] = caller
+    record[words.SCHEDULER] = scheduler
+    record[words.TURNS] = 0
+    warps = warps_of(program, scheduler)
+    record[words.FIRST_WARP] = warps.start
+    record[words.END_WARP] = warps.stop
+    record[words.WARP_STEP] = warps.step
 
 
 def _planning(name: str, hook: Function, way: Way, finish: Function, widths: Function) -> Function:

@@ -49,6 +49,10 @@ class Kind(enum.IntEnum):
     BYTES = enum.auto()
     PATH = enum.auto()
     NO_WARP = enum.auto()
+    SCHEDULER = enum.auto()
+    UNSEEN = enum.auto()
+    OTHERS_WARP = enum.auto()
+    CANNOT_ISSUE = enum.auto()
 
 
 OUTSIDE = "{what} {value} is outside {low} to {high}"
@@ -66,6 +70,9 @@ WORDS = {
     Kind.FORGOTTEN_RESULT: "result operand {value} is not planned; call write, or nowhere(plan, operand)",
     Kind.MERGED: "merged operand {value} is not planned before for the same level",
     Kind.HELD: "register {value} of the register file is outside {low} to {high}, what a warp holds by residency",
+    Kind.UNSEEN: "only choose, turns_start and turns_end see warps of a scheduler",
+    Kind.OTHERS_WARP: "warp {value} is not a warp of the scheduler",
+    Kind.CANNOT_ISSUE: "warp {value} cannot issue; choose one of which can_issue says so, or NOBODY",
     Kind.QUEUE: "one call queues more than {high} extra accesses, transfers, tokens, table accesses, completed "
     "loads or memory accesses",
 }

@@ -51,6 +51,12 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
               "offset": "offset", "bytes": "bytes"},
     "fetch": {"plan": "transferring", "register": "spilled", "warp": "transferred_warp", "line": "line",
               "offset": "offset", "bytes": "bytes"},
+    "warps_of": {"scheduler": "scheduler"},
+    "can_issue": {"warp": "own_warp"},
+    "next_pc": {"warp": "own_warp"},
+    "waits_for": {"warp": "own_warp"},
+    "is_fetched": {"warp": "own_warp"},
+    "age": {"warp": "own_warp"},
 }  # fmt: skip
 """By plan function and parameter the kind of the argument."""
 DEFAULTS: Mapping[str, Mapping[str, int]] = {
@@ -79,6 +85,7 @@ BANK, SLICES, ROW, REGISTER, WARP, WIDTH, NO_WIDTH = (
     int(Kind.BANK), int(Kind.SLICES), int(Kind.ROW), int(Kind.REGISTER), int(Kind.WARP), int(Kind.WIDTH),
     int(Kind.NO_WIDTH),
 )  # fmt: skip
+UNSEEN, OTHERS_WARP = int(Kind.UNSEEN), int(Kind.OTHERS_WARP)
 
 
 def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
@@ -106,6 +113,7 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
         "line": (Kind.LINE, UNSET, MAX_LINE),
         "offset": (Kind.OFFSET, 0, LINE_BYTES - 1),
         "bytes": (Kind.BYTES, 1, LINE_BYTES),
+        "scheduler": (Kind.SCHEDULER, 0, MAX_VALUE),
     }
 
 
@@ -367,12 +375,23 @@ def moved(site: int, amount: Any) -> Any:
     return amount
 
 
+def own_warp(site: int, given: Any) -> Any:
+    """A warp of the scheduler that the hook is called for."""
+    record = fault_record()
+    first = record[words.FIRST_WARP]
+    if first < 0:
+        fail(site, UNSEEN, given, 0, 0)
+    if given < first or given >= record[words.END_WARP] or (given - first) % record[words.WARP_STEP] != 0:
+        fail(site, OTHERS_WARP, given, 0, 0)
+    return given
+
+
 GUARDS: Mapping[str, Guard] = {
     guard.__name__: guard
     for guard in (
         source, own_source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level,
         bank, slices, row, register, warp, width, pattern, asking, table, moved_register, moved_warp, moved, queue,
-        transferring, path, transferred_register, transferred_warp,
+        transferring, path, transferred_register, transferred_warp, own_warp,
     )
 }  # fmt: skip
 """By kind of argument what else is to be done with it."""

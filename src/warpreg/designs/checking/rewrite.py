@@ -27,10 +27,12 @@ from warpreg.designs.checking.ranges import ARGUMENTS, DEFAULTS, GUARDS, PLACES,
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.checking.sources import definition, remade
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface import loads, own_memory, paths, plan_functions
+from warpreg.designs.interface import loads, own_memory, paths, plan_functions, turns
 from warpreg.designs.interface.plan import ARRAYS
 
-PLAN_MODULES: Mapping[str, ModuleType] = {one.__name__: one for one in (plan_functions, loads, paths, own_memory)}
+PLAN_MODULES: Mapping[str, ModuleType] = {
+    one.__name__: one for one in (plan_functions, loads, paths, own_memory, turns)
+}
 """Modules of plan functions."""
 INTERNAL = frozenset({*ARRAYS, "detailed", "recall", "turn", "queued", "woken"})
 """Fields of a plan that its functions keep."""

@@ -68,7 +68,7 @@ def called_from(hook: FunctionType) -> FunctionType:
 
 def _begin(limits: Limits) -> None:
     RECORD[:] = 0
-    RECORD[[words.FIRST_SOURCE, words.FIRST_RESULT, words.FIRST_WIDTH]] = words.NOT_PLANNED
+    RECORD[[words.FIRST_SOURCE, words.FIRST_RESULT, words.FIRST_WIDTH, words.FIRST_WARP]] = words.NOT_PLANNED
     RECORD[[words.BANKS, words.SLICES, words.ROWS]] = limits.banks, limits.slices, limits.rows
     RECORD[[words.REGISTERS, words.WARPS]] = limits.registers, limits.warps
     RECORD[words.IS_SHORT] = limits.named > limits.registers
@@ -123,5 +123,6 @@ def _hook_name() -> str:
 
 def _whom() -> str:
     parameters = HOOKS[_hook_name()].parameters
-    told = {"SM": ("sm", words.SM), "warp": ("warp", words.WARP), "pc": ("pc", words.PC)}
+    told = {"SM": ("sm", words.SM), "scheduler": ("scheduler", words.SCHEDULER), "warp": ("warp", words.WARP),
+            "pc": ("pc", words.PC)}  # fmt: skip
     return ", ".join(f"{name} {RECORD[word]}" for name, (own, word) in told.items() if own in parameters)

@@ -58,6 +58,14 @@ PATHS = 28
 """Paths of the design."""
 WARP_OF_PLAN = 29
 """The warp of the call, -1 in a hook of an SM."""
+SCHEDULER = 30
+"""Of which scheduler."""
+FIRST_WARP = 31
+"""The first warp of that scheduler, `NOT_PLANNED` where the hook sees none."""
+END_WARP = 32
+"""Behind its last one."""
+WARP_STEP = 33
+"""From one to the next."""
 
 MAX_OPERANDS = 1024
 """Of one instruction, sources and results each."""

@@ -70,17 +70,35 @@ from warpreg.designs.interface.state import (
     sm_of,
 )
 from warpreg.designs.interface.thread_blocks import index_in_block, thread_block
+from warpreg.designs.interface.turns import (
+    BARRIER,
+    END,
+    FENCE,
+    LONG_RESULT,
+    NOBODY,
+    NOTHING,
+    RESULT,
+    TOKEN,
+    age,
+    can_issue,
+    is_fetched,
+    next_pc,
+    waits_for,
+    warps_of,
+)
 from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 from warpreg.ir.edges import on_edges
 
 __all__ = [
-    "CONSTANT", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD", "IRREGULAR", "MEMORY", "MRF",
-    "PRIVATE", "READ", "SHARED", "STRIDE", "STRIDE_1", "STRIDE_4", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec",
-    "Banks", "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Path", "Plan", "Program", "Residency",
-    "Room", "Structure", "Table", "after", "change", "complete", "count", "delta_bytes", "extra", "fetch", "hook",
-    "index_in_block", "is_partial", "is_served", "is_timed", "lane_address", "level", "lookup", "move", "now",
-    "nowhere", "on_edges", "pair_of", "parameter", "pattern", "per_kernel", "per_pair", "per_scheduler", "per_sm",
-    "per_warp", "postpone", "read", "result_operands", "scheduler_of", "shape_of", "sm_of", "source_operands", "spill", "stay",
-    "this_load", "thread_block", "transfer", "update", "wake", "width", "write",
+    "BARRIER", "CONSTANT", "END", "FENCE", "GO", "HALVES_CONSTANT", "HALVES_STRIDE_1", "HALVES_STRIDE_4", "HELD",
+    "IRREGULAR", "LONG_RESULT", "MEMORY", "MRF", "NOBODY", "NOTHING", "PRIVATE", "READ", "RESULT", "SHARED", "STRIDE",
+    "STRIDE_1", "STRIDE_4", "TOKEN", "UNEVEN", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks", "Collectors",
+    "Declaration", "Launch", "Logic", "NoParameters", "Path", "Plan", "Program", "Residency", "Room", "Structure",
+    "Table", "after", "age", "can_issue", "change", "complete", "count", "delta_bytes", "extra", "fetch", "hook",
+    "index_in_block", "is_fetched", "is_partial", "is_served", "is_timed", "lane_address", "level", "lookup", "move",
+    "next_pc", "now", "nowhere", "on_edges", "pair_of", "parameter", "pattern", "per_kernel", "per_pair",
+    "per_scheduler", "per_sm", "per_warp", "postpone", "read", "result_operands", "scheduler_of", "shape_of", "sm_of",
+    "source_operands", "spill", "stay", "this_load", "thread_block", "transfer", "update", "waits_for", "wake",
+    "warps_of", "width", "write",
 ]  # fmt: skip

@@ -32,6 +32,7 @@ _WARP = ("state", "program", "warp", "plan")
 _SM = ("state", "program", "sm", "plan")
 _INSTRUCTION = ("state", "program", "warp", "pc", "plan")
 _ADDRESSES = ("base", "stride", "mask", "plan")
+_TURN = ("state", "program", "scheduler", "plan")
 
 HOOKS: dict[str, HookSpec] = {
     "block_start": HookSpec(_SM, "the state of an SM before a thread block starts there, before its warps start"),
@@ -41,6 +42,12 @@ HOOKS: dict[str, HookSpec] = {
         ("state", "program", "warp", "pc"),
         "which warp issues first: the highest, the scheduler's order among equals",
         True,
+    ),
+    "turns_start": HookSpec(
+        _TURN, "how state changes before the schedulers of an SM take their turns, in every cycle, for each of them"
+    ),
+    "choose": HookSpec(
+        _TURN, "which of the warps that can issue the scheduler takes, in place of its own order; NOBODY: none", True
     ),
     "admit": HookSpec(
         _INSTRUCTION,
@@ -89,6 +96,7 @@ HOOKS: dict[str, HookSpec] = {
         ("state", "program", "warp", "path", "register", "plan"),
         "how state changes when a register that was transferred along a path, or fetched from memory, is there",
     ),
+    "turns_end": HookSpec(_TURN, "how state changes after all schedulers of an SM have taken their turns"),
     "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
     "warp_end": HookSpec(_WARP, "how state changes when a warp has ended (in a replay: when its thread block has)"),
     "block_end": HookSpec(_SM, "how state changes when a thread block ends, after all its warps have ended"),

@@ -57,7 +57,7 @@ SPILLED, FETCHED = range(2)
 """Rows of ``traffic``."""
 ACCESSES, BYTES = range(2)
 """Columns of ``traffic``."""
-EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, SENT, POSTPONED = range(7)
+EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED, SENT, POSTPONED, MISCHOSEN = range(8)
 """Index of ``queued``."""
 LANES_AT, LANE_MASK = range(2)
 """Index of ``lane_at``."""
@@ -146,9 +146,9 @@ class Plan(NamedTuple):
     sent: NDArray[np.int64]
     """int64[n, 6] accesses to memory of the design's own with columns SENT_*."""
     queued: NDArray[np.int64]
-    """int64[7]: numbers of rows of extras, woken, asked, completed and sent, which exceed n if more were requested so
-    that the core can raise an error; a mask of slices that the banks do not have; and the cycles by which the results
-    of the instruction are postponed.
+    """int64[8]: numbers of rows of extras, woken, asked, completed and sent, which exceed n if more were requested so
+    that the core can raise an error; a mask of slices that the banks do not have; the cycles by which the results of the
+    instruction are postponed; and 1 plus a warp that ``choose`` may not choose.
     """
     planned: NDArray[np.int64]
     """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0
@@ -229,7 +229,7 @@ def blank_plan(
         asked=np.zeros((queue, 3), np.int64),
         completed=np.zeros((queue, 2), np.int64),
         sent=np.zeros((queue, 6), np.int64),
-        queued=np.zeros(7, np.int64),
+        queued=np.zeros(8, np.int64),
         planned=np.zeros(7, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_SLOTS = np.zeros(0, np.int64)
+NO_SIGHT = np.zeros((0, 1), np.int64)
 WAITS_FOR_NEEDED, WAITS_FOR_ALL = 1, 2
 """Values of ``suspends``: the warp is suspended until the long-latency results that the instruction accesses have
 arrived (ISCA 2011, section 3.2), or all that are outstanding (MICRO 2011, section 4.1).
@@ -93,6 +94,8 @@ class Program(NamedTuple):
     """int64 by warp slot of a core, if hooks ask for it, see `warpreg.designs.interface.thread_blocks`."""
     index_of_slot: NDArray[np.int64] = NO_SLOTS
     """int64 by warp slot, likewise."""
+    seen: NDArray[np.int64] = NO_SIGHT
+    """int64 by warp slot, what hooks see of warps, see `warpreg.designs.interface.turns`."""
 
 
 REPLAY_SLOTS = 32

@@ -47,6 +47,8 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
         if isinstance(node, ast.FunctionDef):
             _check_function(path, name, node, getattr(module, name, None))
     _check_requests(path, tree, module, declaration)
+    if "choose" in definitions and "policy" not in declaration.slots:
+        raise DesignError(f"{path}:{definitions['choose'].lineno}: choose requires slot 'policy'")
     has_state = "State" in definitions or "init" in definitions
     if has_state and not (hasattr(module, "State") and "init" in definitions):
         present, missing = ("State", "init") if "State" in definitions else ("init", "State")

@@ -574,6 +574,22 @@ def block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """A thread block has left."""
 
 
+@port("the hook turns_start")
+def turns_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """The schedulers of an SM are about to take their turns."""
+
+
+@port("the hook turns_end")
+def turns_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """All schedulers of an SM have taken their turns."""
+
+
+@port("the hooks turns_start and turns_end")
+def sees_every_cycle(c: Core, sm: SmRow) -> bool:
+    """Whether a hook is called in the next cycle even if nothing happens in it."""
+    return False
+
+
 @port("the hook priority")
 def prefer(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> int:
     """The ready warps with the highest priority."""

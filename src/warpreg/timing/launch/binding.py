@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from piecewise_numba.options import Mode
 from warpreg.designs.checking.running import Limits, has_checks, watched
 from warpreg.designs.checking.words import NO_LIMIT
+from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.paths import Path, counters_of, path_rows
-from warpreg.designs.interface.plan import COUNTED, INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
+from warpreg.designs.interface.plan import COUNTED, INTEGRAL, MISCHOSEN, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import Program, lengths
 from warpreg.designs.interface.state import (
     Extent,
@@ -32,6 +33,7 @@ from warpreg.designs.interface.state import (
     resetting,
 )
 from warpreg.designs.interface.thread_blocks import with_slots
+from warpreg.designs.interface.turns import mischosen, with_sight
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
@@ -126,6 +128,7 @@ class EntryArguments:
         self.behaviour, self.system = behaviour, system
         self._machine = machine
         program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
+        program = with_sight(program, sms * slots, behaviour.hooks)
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         self._limits = Limits(
@@ -194,6 +197,12 @@ class EntryArguments:
         for one in self._plans:
             if wrong := unplanned(one.planned, self.behaviour.hooks, self.program, kernel):
                 raise wrong
+
+    @property
+    def mischosen(self) -> DesignError | None:
+        """The error for a warp that ``choose`` has returned and that cannot issue."""
+        found = [int(one.queued[MISCHOSEN]) for one in self._plans if one.queued[MISCHOSEN]]
+        return mischosen(self.behaviour.name, found[0] - 1) if found else None
 
     def gather(self) -> None:
         """At the end, bring the counts of all threads into those of the leader."""

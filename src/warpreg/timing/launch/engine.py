@@ -10,6 +10,7 @@ import numpy as np
 from piecewise_numba.options import Mode
 from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
+from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
 from warpreg.timing.core.state import Core
@@ -96,8 +97,8 @@ class Engine:
     def run(self) -> None:
         """Run to the end.
 
-        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have and for
-        operands that a hook leaves unplanned.
+        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have, for operands
+        that a hook leaves unplanned, and for a warp that ``choose`` may not choose.
         """
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
@@ -122,8 +123,10 @@ class Engine:
         for member, core in enumerate(self._threads.cores):
             yield core, *self._outside.arguments(core, member)
 
-    def _refusal(self) -> TimingError:
+    def _refusal(self) -> WarpregError:
         """The error for what hooks did wrong."""
+        if wrong := self._outside.mischosen:
+            return wrong
         design, found = self._outside.behaviour.name, self._threads.overflow
         if found < 0:
             return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")

@@ -168,7 +168,7 @@ def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
         leave(c, d, sm, now)
         ports.queue_extras(c, sm)
         again = again or _has_changed(c, sm)
-    if again or c.machine[machine.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm):
+    if again or c.machine[machine.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm) or ports.sees_every_cycle(c, sm):
         return now + 1
     if c.table[sm, sms.QUEUED] != 0:
         later = min(later, c.table[sm, sms.QUEUE_AT])
@@ -182,6 +182,7 @@ def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
     for scheduler in range(scheduler_count):
         if c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY] != 0:
             look_again(c, d, sm, scheduler, now)
+    ports.turns_start(c, d, sm, now)
     again = False
     for scheduler in range(scheduler_count):
         if take_turn(c, d, sm, scheduler, now):
@@ -191,6 +192,7 @@ def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
     if ports.is_two_level(c):
         for scheduler in range(scheduler_count):
             fill_active(c, d, sm, scheduler, now)
+    ports.turns_end(c, d, sm, now)
     return again or _has_changed(c, sm)
 
 

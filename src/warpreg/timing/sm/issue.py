@@ -39,7 +39,9 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     lacking = 0
     left = able
     while left != 0:
-        position = _pick(c, sm, row, scheduler, ports.prefer(c, d, sm, scheduler, left, now))
+        position = pick(c, d, sm, row, scheduler, ports.prefer(c, d, sm, scheduler, left, now), now)
+        if position == NONE:
+            break
         left ^= bit(position)
         warp = warp_of(c, sm, scheduler, position)
         if ports.lacks_constant(c, sm, row, scheduler, warp, now):
@@ -64,8 +66,9 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     return left != 0
 
 
-def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> int:
-    """The position of the warp that the policy selects."""
+@port("the hook choose")
+def pick(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, able: int, now: int) -> int:
+    """The position of the warp that the policy selects, NONE if it selects none."""
     policy = c.machine[machine.POLICY]
     last = c.rows[row, schedulers.LAST]
     if policy == scheduling.LRR:

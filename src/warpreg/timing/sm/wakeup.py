@@ -33,7 +33,7 @@ def look_again(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> None:
 
 def _look(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: WarpRow, now: int) -> None:
     waited = slowest(c, warp)
-    if c.rows[warp, warps.STOP] == warps.AT_FENCE and _is_past_fence(c, warp):
+    if c.rows[warp, warps.STOP] == warps.AT_FENCE and is_past_fence(c, warp):
         c.rows[warp, warps.STOP] = warps.GOING
     if ports.is_two_level(c):
         _two_levels(c, d, sm, row, position, warp, waited, now)
@@ -42,7 +42,7 @@ def _look(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: Wa
     set_cause(c, row, position, warp, cause, now)
 
 
-def _is_past_fence(c: Core, warp: WarpRow) -> bool:
+def is_past_fence(c: Core, warp: WarpRow) -> bool:
     """Whether everything that the fence of the warp waits for is complete."""
     awaited = c.rows[warp, warps.AWAITED]
     return c.rows[warp, warps.COPIED] >= awaited if awaited != NONE else c.rows[warp, warps.FLIGHT] == 0
