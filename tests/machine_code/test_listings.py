@@ -13,14 +13,16 @@ import pytest
 from numpy.typing import NDArray
 
 from warpreg import ptx, simt
+from warpreg.analysis.control_codes.check import unsafe
 from warpreg.codegen import build_kernel
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
-from warpreg.machine_code import cubin, listing
+from warpreg.machine_code import cubin, files, listing
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.lift import lift
 from warpreg.simt import Device
 
 FOLDER = Path(__file__).parent / "listings"
@@ -212,3 +214,14 @@ def test_a_damaged_cubin_is_one_line(data: bytes) -> None:
     with pytest.raises(MachineCodeError, match=r"x\.cubin: ") as caught:
         cubin.read(data, "x.cubin")
     assert "\n" not in str(caught.value)
+
+
+def test_a_bulk_copy_and_its_mbarrier() -> None:
+    """From the listing and records alone: twice what is brought in; its control codes are safe."""
+    kernel = files.read(FOLDER / "bulk.sm_90.sass")
+    device = Device(kernel)
+    values = np.arange(256, dtype=np.int32)
+    out = device.zeros(256, np.int32)
+    device.launch("twice", 2, 128, device.upload(values), out)
+    np.testing.assert_array_equal(out.download(), 2 * values)
+    assert unsafe(device.kernel("twice")) == ()

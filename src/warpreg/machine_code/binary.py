@@ -17,9 +17,11 @@ from warpreg.ir.module import Content, Function, Module, Variable
 from warpreg.ir.operands import Symbol
 from warpreg.ir.types import TYPES
 from warpreg.machine_code import cubin, listing
+from warpreg.machine_code.banks import VARIABLES
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.cubin import CONSTANT, INITIAL, ZEROS, Cubin
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.machine_code.lift import VARIABLES, Code, lift
+from warpreg.machine_code.lift import lift
 from warpreg.machine_code.listing import Listing
 from warpreg.machine_code.tools import VendorToolError, disassembled, version_of
 
