@@ -21,6 +21,8 @@ LAUNCH_WORDS = frozenset([*range(0, 0x2C, 4), 0x118, 0x11C, 0x128, 0x18C, 0x208,
 and local memory, stack pointer; of each architecture, the descriptor of global memory, and a flag that selects the
 scope of a fence, both 0."""
 
+BANK_BYTES = 1 << 16
+
 WORKSPACE = {
     "sm_80": {0x8C: "%envreg1", 0x90: "%envreg2"},
     "sm_90": {0x44: "%envreg1", 0x48: "%envreg2"},
@@ -29,13 +31,15 @@ WORKSPACE = {
 
 
 class Banks:
-    """The constant banks of a function."""
+    """The constant banks of a function, whose parameters have ``parameter_bytes``."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, parameter_bytes: int) -> None:
         self.code = code
+        self.end = code.first_parameter + parameter_bytes if parameter_bytes else BANK_BYTES
         symbols = code.cubin.symbols.get(f".nv.constant{VARIABLES}", ())
         self.variables = sorted((one.offset, one.bytes, one.name) for one in symbols if one.bytes)
         self.addresses = code.cubin.relocated.get(f".nv.constant{ADDRESSES}", {})
+        self.handles = code.cubin.relocated.get(f".nv.constant0.{code.function.name}", {})
         self.literals = code.cubin.contents.get(f".nv.constant{LITERALS}.{code.function.name}", b"")
         self.reads_addresses = False
 
@@ -49,6 +53,9 @@ class Banks:
             for offset, size, name in reversed(self.variables):
                 if offset <= max(word.offset, 0) and word.offset < offset + size:
                     return replace(word, offset=word.offset - offset, name=name)
+        if word.bank == 0 and word.offset in self.handles and word.type.bits == B32.bits:
+            held = self.handles[word.offset]
+            return replace(word, bank=ADDRESSES, offset=held.addend, name=held.symbol)
         if word.bank == ADDRESSES and word.offset & ~4 in self.addresses:
             held = self.addresses[word.offset & ~4]
             return replace(word, offset=held.addend, name=held.symbol, word=word.offset >> 2 & 1)
@@ -60,12 +67,13 @@ class Banks:
             return Special(workspace[word.offset])
         if word.bank == LITERALS or (word.bank == 0 and self._is_known(word)):
             return word
-        remedy = "" if self.code.cubin.contents else "; variables need the cubin, beside the listing"
+        remedy = "" if self.code.cubin.contents else "; variables and textures need the cubin, beside the listing"
         raise MachineCodeError(f"{self.code.place(one)}: nothing is known to be at {word}{remedy}")
 
     def _is_known(self, word: ConstantBank) -> bool:
         """Whether the value of a word of bank 0 is known, unlike that of the generic address of bank 3."""
-        return bool(word.index) or word.offset in LAUNCH_WORDS or word.offset >= self.code.first_parameter
+        is_parameter = self.code.first_parameter <= word.offset < self.end
+        return bool(word.index) or word.offset in LAUNCH_WORDS or is_parameter
 
     def placements(self, source: Kernel, lifted: Iterable[Block]) -> tuple[Placement, ...]:
         """Those of the PTX, variables whose addresses the code takes, and those of bank 3 with their offsets in it; all

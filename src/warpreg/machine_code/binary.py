@@ -154,7 +154,8 @@ def _variable(space: str, name: str, size: int, alignment: int = 0, initializer:
 
 
 def _variables(records: Cubin) -> Iterable[Variable]:
-    """Variables of global and constant memory; one whose bytes are all 0 has no initialiser."""
+    """Variables of global and constant memory, and references to textures; one whose bytes are all 0 has no
+    initialiser."""
     for section, space in SPACES.items():
         content, addresses = records.contents.get(section, b""), records.relocated.get(section, {})
         for one in records.symbols.get(section, ()):
@@ -168,6 +169,8 @@ def _variables(records: Cubin) -> Iterable[Variable]:
             )
             initial = Content(data, held) if any(data) or held else None
             yield _variable(space, one.name, one.bytes, _alignment(one.offset | one.bytes), initial)
+    for name, type_ in records.references.items():
+        yield Variable("global", TYPES[type_], name, linkage="visible")
 
 
 def _derived(listed: Listing) -> Cubin:

@@ -54,7 +54,7 @@ def lift(code: Code, source: Kernel) -> Kernel:
     found = targets(code, listed)
     spans = blocks(listed, found, code.function.name)
     numbers = {span.first: number for number, span in enumerate(spans)}
-    lifter = _Lifter(code, numbers)
+    lifter = _Lifter(code, numbers, max((p.offset + p.bytes for p in source.parameters), default=0))
     lifted = tuple(lifter.block(number, span, listed) for number, span in enumerate(spans))
     used = _registers(lifted)
     words = [register.words[-1] for register in used if register.words]
@@ -89,10 +89,10 @@ def _registers(lifted: Iterable[Block]) -> Iterable[Register]:
 
 
 class _Lifter:
-    def __init__(self, code: Code, numbers: Mapping[int, int]) -> None:
+    def __init__(self, code: Code, numbers: Mapping[int, int], parameter_bytes: int) -> None:
         self.code = code
         self.numbers = numbers
-        self.banks = Banks(code)
+        self.banks = Banks(code, parameter_bytes)
 
     def block(self, number: int, span: CodeBlock, listed: list[ListedInstruction]) -> Block:
         """A block with its instructions; blocks are named by their number."""
