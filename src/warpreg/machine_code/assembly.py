@@ -5,9 +5,9 @@
     /*0002*/ .short (.L_3 - .L_2)
     /*0004*/ .word index@(add)
 
-Numbers of symbols (``index@``) and differences of labels are resolved; an address of 64 bits is a relocation, as is the
-handle of a texture (``[20@lo(0x0)=name]``), and an address in the code (``@srel``), which no record that is read has, is
-0.
+Numbers of symbols (``index@``) and differences of labels are resolved.  An address of 64 bits is a relocation, and so
+is the handle of a texture (``[20@lo(0x0)=name]``); an address in the code (``@srel``), which no record that is read
+has, is 0.
 """
 
 from __future__ import annotations

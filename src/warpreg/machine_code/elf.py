@@ -32,8 +32,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for ``bytes`` at an ``offset`` in a section, by its number; ``kind`` is its type, ``other`` are flags of the
-    machine."""
+    """A name for ``bytes`` at an ``offset`` in a section, by its number; ``kind`` is its type, ``other`` are flags of
+    the machine."""
 
     name: str
     section: int
