@@ -19,6 +19,7 @@ from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes.sass.pattern import encoded_place
 from warpreg.machine_code import cubin, files, listing
 from warpreg.machine_code.code import Code
 from warpreg.machine_code.errors import MachineCodeError
@@ -149,6 +150,18 @@ def test_reuse_is_by_position_among_the_sources(architecture: str) -> None:
             assert [str(register.index) for register in kept] == marked, listed
             counted += len(marked)
     assert counted == text_of(architecture).count(".reuse")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_reuse_flags_stand_at_places_of_the_encoding(architecture: str) -> None:
+    """Bits 122 to 124 of an instruction are one flag for each of its three operands (CuAssembler, NAK)."""
+    upper = [int(one, 16) for one in re.findall(r"^ +/\* 0x([0-9a-f]{16}) \*/$", text_of(architecture), re.MULTILINE)]
+    at = 0
+    for name, function in listing.parse(text_of(architecture)).functions.items():
+        flags = [word >> 58 & 7 for word in upper[at : at + len(function.instructions)]]
+        at += len(function.instructions)
+        for instruction, flag in zip(lifted(name, architecture).instructions(), flags, strict=False):
+            assert sum(1 << encoded_place(instruction.opcode, place) for place in instruction.reuse) == flag
 
 
 def test_branches_lead_to_blocks() -> None:

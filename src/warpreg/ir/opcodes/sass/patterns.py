@@ -162,6 +162,10 @@ SHIFT = "b32 <- b32 b32 b32"
 VOTE = "b32=RZ pred <- pred"
 MINMAX = "b32 <- s32 s32 pred"
 
+PLACES = {"FADD": (0, 2), "DADD": (0, 2), "MOV": (1,), "IABS": (1,), "I2FP": (1,)}
+"""Which of the three operands of an encoding the sources are, for opcodes where that is not their order: found in the
+reuse flags of encodings that ``ptxas`` makes of all workloads for sm_90."""
+
 PATTERNS: dict[str, Pattern] = {
     **staging.PATTERNS,
     **asynchronous.PATTERNS,
