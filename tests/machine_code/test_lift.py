@@ -13,8 +13,9 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.pattern import operand_pattern
 from warpreg.ir.operands import Address, Immediate, Register
 from warpreg.machine_code import listing
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.cubin import Cubin, KernelRecord
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.lift import lift
 
 MODULE = ptx.parse(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { ret; }")
 
@@ -80,9 +81,10 @@ def test_modifiers_that_no_row_has_are_refused(text: str) -> None:
     [
         ("HGMMA.64x64x16.F32 R24, gdesc[UR8], RZ, !UPT", "multiplies matrices of a warp group (wgmma)"),
         ("UTMALDG.2D [UR8], [UR4], desc[UR6]", "copies tensors (cp.async.bulk.tensor)"),
-        ("UBLKCP.S.G [UR4], [UR6], UR8", "copies blocks of memory asynchronously (cp.async.bulk)"),
-        ("SYNCS.EXCH.64 URZ, [UR4], UR6", "counts arrivals (mbarrier)"),
-        ("ATOMS.ARRIVE.64 R2, [URZ]", "counts arrivals (mbarrier)"),
+        ("SYNCS.ARRIVE.TRANS64.TMASK.ART0 R2, [R2+URZ], R9", "arrives without completing a phase (mbarrier.arrive."),
+        ("STAS [R4.64], R0", "writes to shared memory of a cluster of thread blocks (st.async, red.async)"),
+        ("UCGABAR_ARV", "belongs to a cluster of thread blocks"),
+        ("ATOMS.ARRIVE.64 R2, [URZ]", "counts arrivals (mbarrier on sm_80)"),
         ("HMMA.SP.16816.F32 R4, R4, R6, RZ, R6, 0x0", "multiplies sparse matrices (mma.sp)"),
         ("R2B.RESULT RZ, P0", "sets a barrier from a register"),
     ],

@@ -13,14 +13,17 @@ import pytest
 from numpy.typing import NDArray
 
 from warpreg import ptx, simt
+from warpreg.analysis.control_codes.check import unsafe
 from warpreg.codegen import build_kernel
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
-from warpreg.machine_code import cubin, listing
+from warpreg.ir.opcodes.sass.pattern import encoded_place
+from warpreg.machine_code import cubin, files, listing
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.lift import lift
 from warpreg.simt import Device
 
 FOLDER = Path(__file__).parent / "listings"
@@ -149,6 +152,18 @@ def test_reuse_is_by_position_among_the_sources(architecture: str) -> None:
     assert counted == text_of(architecture).count(".reuse")
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_reuse_flags_stand_at_places_of_the_encoding(architecture: str) -> None:
+    """Bits 122 to 124 of an instruction are one flag for each of its three operands (CuAssembler, NAK)."""
+    upper = [int(one, 16) for one in re.findall(r"^ +/\* 0x([0-9a-f]{16}) \*/$", text_of(architecture), re.MULTILINE)]
+    at = 0
+    for name, function in listing.parse(text_of(architecture)).functions.items():
+        flags = [word >> 58 & 7 for word in upper[at : at + len(function.instructions)]]
+        at += len(function.instructions)
+        for instruction, flag in zip(lifted(name, architecture).instructions(), flags, strict=False):
+            assert sum(1 << encoded_place(instruction.opcode, place) for place in instruction.reuse) == flag
+
+
 def test_branches_lead_to_blocks() -> None:
     """The loop of a while, the call and return of a division."""
     loop = lifted("collatz", "sm_80")
@@ -212,3 +227,14 @@ def test_a_damaged_cubin_is_one_line(data: bytes) -> None:
     with pytest.raises(MachineCodeError, match=r"x\.cubin: ") as caught:
         cubin.read(data, "x.cubin")
     assert "\n" not in str(caught.value)
+
+
+def test_a_bulk_copy_and_its_mbarrier() -> None:
+    """From the listing and records alone: twice what is brought in; its control codes are safe."""
+    kernel = files.read(FOLDER / "bulk.sm_90.sass")
+    device = Device(kernel)
+    values = np.arange(256, dtype=np.int32)
+    out = device.zeros(256, np.int32)
+    device.launch("twice", 2, 128, device.upload(values), out)
+    np.testing.assert_array_equal(out.download(), 2 * values)
+    assert unsafe(device.kernel("twice")) == ()

@@ -36,11 +36,17 @@ def pairs(words: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def conflicts(
-    addresses: list[int], mask: int = ALL, size: int = 4, bank_bytes: int = 4, merged: int = 1, banks: int = 32
+    addresses: list[int],
+    mask: int = ALL,
+    size: int = 4,
+    bank_bytes: int = 4,
+    merged: int = 1,
+    banks: int = 32,
+    pairs: int = 0,
 ) -> int:
     scratch = np.full(coalescer.SCRATCH_WORDS, 255)
     shift = bank_bytes.bit_length() - 1
-    return coalescer.conflicts(active(addresses, mask), mask, size, banks, shift, merged, scratch)
+    return coalescer.conflicts(active(addresses, mask), mask, size, banks, shift, merged, pairs, scratch)
 
 
 def ramp(base: int, stride: int) -> list[int]:
@@ -79,6 +85,12 @@ def test_wide_accesses_go_in_parts_of_the_warp() -> None:
     assert conflicts(ramp(0, 8), mask=0xFFFF, size=8) == 1  # the upper half is idle
 
 
+def test_parts_that_do_not_conflict_pass_in_pairs() -> None:
+    """The H100 takes one cycle for 8 bytes of one address, and two for 16: the four quarters make two pairs."""
+    assert [conflicts(ramp(0, 0), size=size, pairs=1) for size in (4, 8, 16)] == [1, 1, 2]
+    assert [conflicts(ramp(0, size), size=size, pairs=1) for size in (4, 8, 16)] == [1, 2, 4]
+
+
 def test_banks_of_eight_bytes() -> None:
     assert conflicts(ramp(0, 8), size=8, bank_bytes=8) == 1
     assert conflicts(ramp(0, 8), size=4, bank_bytes=8) == 1
@@ -100,18 +112,23 @@ def naive_lines(addresses: list[int], mask: int, size: int) -> list[tuple[int, i
     return list(found.items())
 
 
-def naive_conflicts(addresses: list[int], mask: int, size: int, bank_bytes: int, merged: int, count: int = 32) -> int:
-    width = 32 // max(1, size // bank_bytes)
-    total = 0
-    for part in range(0, 32, width):
+def naive_conflicts(
+    addresses: list[int], mask: int, size: int, bank_bytes: int, merged: int, count: int = 32, pairs: int = 0
+) -> int:
+    def degree(lanes: range) -> int:
         banks = defaultdict(list)
-        for lane in range(part, part + width):
+        for lane in lanes:
             if mask >> lane & 1:
                 first, last = addresses[lane] // bank_bytes, (addresses[lane] + size - 1) // bank_bytes
                 for word in range(first, last + 1):
                     banks[word % count].append(word)
-        total += max((len(set(words) if merged else words) for words in banks.values()), default=0)
-    return total
+        return max((len(set(words) if merged else words) for words in banks.values()), default=0)
+
+    width = 32 // max(1, size // bank_bytes)
+    if pairs and width < 32:
+        both = [range(part, part + 2 * width) for part in range(0, 32, 2 * width)]
+        return sum(1 if degree(one) == 1 else degree(one[:width]) + degree(one[width:]) for one in both)
+    return sum(degree(range(part, part + width)) for part in range(0, 32, width))
 
 
 near = st.lists(st.integers(0, 600), min_size=32, max_size=32)
@@ -148,28 +165,32 @@ widths = st.sampled_from([4, 8])
 counts = st.sampled_from([8, 16, 32, 64])
 
 
-@given(near, masks, sizes, widths, st.integers(0, 1), counts)
+@given(near, masks, sizes, widths, st.integers(0, 1), counts, st.integers(0, 1))
 def test_conflicts_are_those_of_a_naive_model(
-    a: list[int], mask: int, size: int, width: int, merged: int, count: int
+    a: list[int], mask: int, size: int, width: int, merged: int, count: int, pairs: int
 ) -> None:
-    assert conflicts(a, mask, size, width, merged, count) == naive_conflicts(a, mask, size, width, merged, count)
+    found = conflicts(a, mask, size, width, merged, count, pairs)
+    assert found == naive_conflicts(a, mask, size, width, merged, count, pairs)
 
 
-@given(st.integers(0, 64), st.integers(-70, 70), some_masks, st.sampled_from([1, 2, 4, 8, 16]), widths, counts)
+@given(
+    st.integers(0, 64), st.integers(-70, 70), some_masks, st.sampled_from([1, 2, 4, 8, 16]), widths, counts,
+    st.integers(0, 1),
+)  # fmt: skip
 def test_the_short_cut_for_regular_lanes_agrees(
-    base: int, stride: int, mask: int, size: int, width: int, count: int
+    base: int, stride: int, mask: int, size: int, width: int, count: int, pairs: int
 ) -> None:
-    found = coalescer.row_conflicts(stride * size, mask, size, count, width.bit_length() - 1)
+    found = coalescer.row_conflicts(stride * size, mask, size, count, width.bit_length() - 1, pairs)
     lanes = ramp(8192 + base * size, stride * size)
-    assert found in (0, naive_conflicts(lanes, mask, size, width, 1, count))
+    assert found in (0, naive_conflicts(lanes, mask, size, width, 1, count, pairs))
     if stride:
-        assert found in (0, naive_conflicts(lanes, mask, size, width, 0, count))
+        assert found in (0, naive_conflicts(lanes, mask, size, width, 0, count, pairs))
 
 
 @pytest.mark.parametrize(("stride", "mask", "size", "degree"), [(4, 0xFF00, 4, 1), (8, 0xF, 8, 1), (16, 0x0101, 16, 2)])
 def test_rows_with_idle_lanes_need_no_look_at_each(stride: int, mask: int, size: int, degree: int) -> None:
     # Of 16-byte accesses a quarter of the warp goes at once: lanes 0 and 8 are in two.
-    assert coalescer.row_conflicts(stride, mask, size, 32, 2) == degree
+    assert coalescer.row_conflicts(stride, mask, size, 32, 2, 0) == degree
 
 
 @given(st.integers(0, 300), st.integers(1, 700))

@@ -34,6 +34,7 @@ from warpreg.evaluation.runs.choices import attempted
 from warpreg.evaluation.runs.comparing import RunOptions
 from warpreg.evaluation.runs.comparison import BASELINE, Setting
 from warpreg.evaluation.runs.counting import AlongSchedule, CountingMethod, Replayed, Timed
+from warpreg.evaluation.runs.hardware import for_few_warps
 from warpreg.evaluation.runs.row import Failure, Row
 from warpreg.evaluation.runs.run import CompileChoice, find_workload
 from warpreg.evaluation.runs.traces import TraceChoice, is_trace
@@ -132,7 +133,8 @@ def command(
     if not choices:
         raise WarpregError(refused[0].message)
     _check_baseline(options.baseline, choices)
-    technology = technology or Setting.load(described, None, choices).technology.name
+    priced = Setting.load(described, technology, choices).technology
+    technology = priced.name
     names = tuple(_expanded(names))
     check_reading(names, reading)
     for name in names:
@@ -162,7 +164,10 @@ def command(
     ]
     by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
     ranking = None if options.rank_by is None or not by_axes else Ranking.of(by_axes, options.rank_by)
-    return _print(shown, ranking, form)
+    status = _print(shown, ranking, form)
+    for note in dict.fromkeys(note for one in choices for note in for_few_warps(one, described, priced)):
+        click.echo(f"note: {note}", err=True)
+    return status
 
 
 def _check_baseline(baseline: str, choices: Sequence[ConfiguredDesign]) -> None:

@@ -138,6 +138,9 @@ class SharedMemory:
     bytes: int = quantity("capacity", "bytes", 0, 1 << 22)
     allocation_unit: int = quantity("bytes of a block are rounded up to this", "bytes", 1, 1 << 16)
     banks: int = quantity("banks of one 32-bit word a cycle", "banks", 1, 64)
+    pairs_parts: bool | None = quantity(
+        "whether two parts of the warp pass together that do not conflict, in accesses of 8 and 16 bytes", optional=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

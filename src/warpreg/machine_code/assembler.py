@@ -14,7 +14,8 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.machine_code import cubin, listing
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.code import Code
+from warpreg.machine_code.lift import lift
 from warpreg.machine_code.tools import assembled, disassembled, ptxas_version
 
 ARCHITECTURES = ("sm_80", "sm_90")

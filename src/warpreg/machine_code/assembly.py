@@ -5,8 +5,9 @@
     /*0002*/ .short (.L_3 - .L_2)
     /*0004*/ .word index@(add)
 
-Numbers of symbols (``index@``) and differences of labels are resolved; an address of 64 bits is a relocation,
-and one in the code (``@srel``), which no record that is read has, is 0.
+Numbers of symbols (``index@``) and differences of labels are resolved.  An address of 64 bits is a relocation, and so
+is the handle of a texture (``[20@lo(0x0)=name]``); an address in the code (``@srel``), which no record that is read
+has, is 0.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from warpreg.machine_code.cubin import CONSTANT, ENTRY
+from warpreg.machine_code.cubin import CONSTANT, ENTRY, REFERENCES
 from warpreg.machine_code.cubin import ZEROS as ZEROED
 from warpreg.machine_code.elf import Elf, Relocation, Section, Symbol
 
@@ -26,6 +27,8 @@ ZEROS = re.compile(r"\s*\.zero\s+(\d+)")
 SIZE = re.compile(r"\s*\.size\s+([^,\s]+),\s*\((\S+) - \S+\)")
 KERNEL = re.compile(r'\s*\.other\s+([^,\s]+),\s*@"STO_CUDA_ENTRY')
 INDEX = re.compile(r"index@\((.+)\)$")
+REFERENCE = re.compile(r'\s*\.type\s+([^,\s]+),\s*@"STT_CUDA_(TEXTURE|SAMPLER|SURFACE)"')
+HANDLE = re.compile(r"\[\d+@lo\((0x[0-9a-f]+)\)=(?:fun@\w+\()?([$.\w]+)\)?\]$")
 DIFFERENCE = re.compile(r"\((\S+) - (\S+)\)$")
 ADDRESS = re.compile(r"(?:fun@\w+\()?\(?([$.\w]+)(?: \+ (0x[0-9a-f]+)\))?\)?$")
 WITH_DATA = (".nv.info", CONSTANT, ZEROED)
@@ -60,6 +63,7 @@ class _Reader:
         self.places: dict[str, tuple[int, int]] = {}
         self.ends: dict[str, str] = {}
         self.kernels: set[str] = set()
+        self.kinds: dict[str, int] = {}
 
     def line(self, line: str) -> None:
         """Directives that do not place data, and instructions, are passed over."""
@@ -74,6 +78,8 @@ class _Reader:
             self.ends[match[1]] = match[2]
         elif match := KERNEL.match(line):
             self.kernels.add(match[1])
+        elif match := REFERENCE.match(line):
+            self.kinds[match[1]] = next(n for n, name in REFERENCES.items() if match[2].lower()[:3] == name[:3])
         elif part.name.startswith(WITH_DATA) and (match := DATA.match(line)):
             self._data(part, match)
 
@@ -89,12 +95,16 @@ class _Reader:
             part.data += (int(value, 16) if is_number else 0).to_bytes(size, "little")
 
     def elf(self) -> Elf:
-        names = sorted({*self.ends, *self.kernels, *(name for part in self.parts for name in _indexed(part))})
+        names = sorted(
+            {*self.ends, *self.kernels, *self.kinds, *(name for part in self.parts for name in _indexed(part))}
+        )
         numbers = {name: number for number, name in enumerate(names)}
         relocations: dict[str, dict[int, Relocation]] = defaultdict(dict)
         for part in self.parts:
             for at, size, value in part.open:
-                if size == BYTES["dword"]:
+                if handle := HANDLE.match(value):
+                    relocations[part.name][at] = Relocation(handle[2], int(handle[1], 16))
+                elif size == BYTES["dword"]:
                     relocations[part.name][at] = _relocation(value)
                 else:
                     part.data[at : at + size] = self._value(value, numbers).to_bytes(size, "little")
@@ -114,7 +124,8 @@ class _Reader:
     def _symbol(self, name: str) -> Symbol:
         section, at = self.places.get(name, (0, 0))
         _, end = self.places.get(self.ends.get(name, ""), (0, at))
-        return Symbol(name, section, at, max(0, end - at), ENTRY if name in self.kernels else 0)
+        flags = ENTRY if name in self.kernels else 0
+        return Symbol(name, section, at, max(0, end - at), flags, self.kinds.get(name, 0))
 
 
 def _indexed(part: _Part) -> list[str]:

@@ -17,9 +17,11 @@ from warpreg.ir.module import Content, Function, Module, Variable
 from warpreg.ir.operands import Symbol
 from warpreg.ir.types import TYPES
 from warpreg.machine_code import cubin, listing
+from warpreg.machine_code.banks import VARIABLES
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.cubin import CONSTANT, INITIAL, ZEROS, Cubin
 from warpreg.machine_code.errors import MachineCodeError
-from warpreg.machine_code.lift import VARIABLES, Code, lift
+from warpreg.machine_code.lift import lift
 from warpreg.machine_code.listing import Listing
 from warpreg.machine_code.tools import VendorToolError, disassembled, version_of
 
@@ -152,7 +154,8 @@ def _variable(space: str, name: str, size: int, alignment: int = 0, initializer:
 
 
 def _variables(records: Cubin) -> Iterable[Variable]:
-    """Variables of global and constant memory; one whose bytes are all 0 has no initialiser."""
+    """Variables of global and constant memory, and references to textures; one whose bytes are all 0 has no
+    initialiser."""
     for section, space in SPACES.items():
         content, addresses = records.contents.get(section, b""), records.relocated.get(section, {})
         for one in records.symbols.get(section, ()):
@@ -166,6 +169,8 @@ def _variables(records: Cubin) -> Iterable[Variable]:
             )
             initial = Content(data, held) if any(data) or held else None
             yield _variable(space, one.name, one.bytes, _alignment(one.offset | one.bytes), initial)
+    for name, type_ in records.references.items():
+        yield Variable("global", TYPES[type_], name, linkage="visible")
 
 
 def _derived(listed: Listing) -> Cubin:

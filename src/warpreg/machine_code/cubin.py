@@ -25,6 +25,8 @@ RELOCATABLE = 1
 OLD_ABI = 7
 """Of CUDA 12: the architecture is the lowest byte of the header's flags, and later the one above it."""
 ENTRY = 0x10
+REFERENCES = {10: "texref", 11: "samplerref", 12: "surfref"}
+"""Types of symbols (``STT_CUDA_TEXTURE`` and others), by what PTX calls the references."""
 """Flag of a symbol that is a kernel."""
 CONSTANT, INITIAL, ZEROS = ".nv.constant", ".nv.global.init", ".nv.global"
 TOOL = ".note.nv.tkinfo"
@@ -59,7 +61,8 @@ class Symbol:
 class Cubin:
     """``symbols`` by section; ``contents``: the bytes of sections of variables and constant banks by name;
     ``relocated``: the addresses that a section holds, by section and byte offset; ``architecture`` such as ``sm_80``;
-    ``version``: the release of the tool that made it, empty if it does not say."""
+    ``version``: the release of the tool that made it, empty if it does not say; ``references``: the type in PTX of
+    each reference to a texture, sampler or surface, by its name."""
 
     kernels: dict[str, KernelRecord]
     symbols: dict[str, list[Symbol]]
@@ -67,6 +70,7 @@ class Cubin:
     relocated: Mapping[str, Mapping[int, Relocation]]
     architecture: str = ""
     version: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(data: bytes, name: str = "cubin") -> Cubin:
@@ -91,7 +95,9 @@ def records(file: elf.Elf, architecture: str) -> Cubin:
             place = file.sections[one.section].name
             by_section.setdefault(place, []).append(Symbol(one.name, place, one.offset, one.bytes))
     contents = {s.name: s.data for s in file.sections if s.name.startswith((CONSTANT, INITIAL))}
-    return Cubin(_kernels(file), by_section, contents, file.relocations, architecture, _version(file.sections))
+    references = {one.name: REFERENCES[one.kind] for one in file.symbols if one.kind in REFERENCES}
+    version = _version(file.sections)
+    return Cubin(_kernels(file), by_section, contents, file.relocations, architecture, version, references)
 
 
 def _version(sections: tuple[elf.Section, ...]) -> str:

@@ -32,13 +32,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for ``bytes`` at an ``offset`` in a section, by its number; ``other`` are flags of the machine."""
+    """A name for ``bytes`` at an ``offset`` in a section, by its number; ``kind`` is its type, ``other`` are flags of
+    the machine."""
 
     name: str
     section: int
     offset: int
     bytes: int
     other: int
+    kind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +106,17 @@ def _read(data: bytes) -> Elf:
     text = data[named[4] : named[4] + named[5]]
     sections = tuple(_section(data, text, one) for one in raw)
     symbols = tuple(
-        Symbol(_text(chosen(sections, table.link, "a table names section").data, name), section, value, size, other)
+        Symbol(
+            _text(chosen(sections, table.link, "a table names section").data, name),
+            section,
+            value,
+            size,
+            other,
+            info & 15,
+        )
         for table in sections
         if table.kind == SYMBOL_TABLE
-        for name, _, other, section, value, size in _rows(SYMBOL, table)
+        for name, info, other, section, value, size in _rows(SYMBOL, table)
     )
     return Elf(identity[8], kind, machine, flags, sections, symbols, _relocations(sections, symbols))
 

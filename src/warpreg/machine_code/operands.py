@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass
 
 from warpreg.ir.opcodes import Flow, traits_of
+from warpreg.ir.opcodes.sass.asynchronous import BLOCK_COPIES
 from warpreg.ir.operands import (
     Address,
     ConstantBank,
@@ -36,6 +37,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?(e[+-]?\d+)?|INF)$", re.IGNORECASE)
 BANK = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\w+)(?:\+(-?0x[0-9a-f]+))?|(-?0x[0-9a-f]+))\]$")
 ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]$")
 LABEL = re.compile(r"`\(([^)]*)\)$")
+BRACKETED = re.compile(r"(?:desc)?\[(UR\w+)\]")
 JUMP_TABLE = re.compile(r"\(\*\"BRANCH_TARGETS ([^\"]*)\"\*\)")
 NAN = re.compile(r"([+-]?)([QS])NAN$", re.IGNORECASE)
 QUIET, SIGNALLING, SIGN = 0x7FF80000, 0x7FF40000, 1 << 31
@@ -74,7 +76,10 @@ def split(text: str) -> list[str]:
 
 
 def operand_texts(opcode: str, text: str) -> list[str]:
-    """The operands of an instruction; jump tables are dropped, and a register is parted from the target behind it."""
+    """The operands of an instruction; jump tables are dropped, and a register is parted from the target behind it.  The
+    registers of a copy of a block of memory stand without their brackets."""
+    if opcode in BLOCK_COPIES:
+        text = BRACKETED.sub(r"\1", text)
     if traits_of(opcode).flow is Flow.INDIRECT:
         text = JUMP_TABLE.sub("", text)
         text = re.sub(r"(U?R\d+)\s+(?=[-`0])", r"\1, ", text)

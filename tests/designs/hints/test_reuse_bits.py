@@ -11,6 +11,7 @@ from warpreg.designs.parts.hints.reuse_bits import code_bits, greedy_bits, uses_
 from warpreg.ir.control_code import ControlCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes.sass.pattern import encoded_place
 
 LINES = "mad.lo.s32 R1, R2, R4, R6\nmad.lo.s32 R3, R2, R8, R6\nadd.s32 R2, R2, R4"
 
@@ -57,3 +58,10 @@ def test_a_counter_of_the_result_means_a_variable_latency() -> None:
 def _with(kernel: Kernel, instructions: tuple[Instruction, ...]) -> Kernel:
     (block,) = kernel.blocks
     return replace(kernel, blocks=(replace(block, instructions=instructions),))
+
+
+def test_a_source_has_its_place_of_the_encoding() -> None:
+    """``FADD`` names its second source in the third place, ``MOV`` its only one in the second (flags of ``ptxas``)."""
+    places = {"FADD": (0, 2), "DADD": (0, 2), "MOV": (1,), "FFMA": (0, 1, 2), "IADD3": (0, 1, 2)}
+    for opcode, expected in places.items():
+        assert tuple(encoded_place(opcode, position) for position in range(len(expected))) == expected

@@ -21,8 +21,9 @@ from warpreg.cli import main
 from warpreg.designs.errors import DesignError
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.energy import EnergyError
+from warpreg.evaluation.runs.choices import attempted
 from warpreg.evaluation.runs.comparison import Setting
-from warpreg.evaluation.runs.hardware import Use, check_prices, parts, plain_leakage
+from warpreg.evaluation.runs.hardware import Use, check_prices, for_few_warps, parts, plain_leakage
 from warpreg.evaluation.runs.parts import Part
 
 DESIGN = '''"""Keep half of the registers on."""
@@ -287,3 +288,14 @@ def test_a_design_without_a_price_is_one_line(
             "warpreg: half: logic coalescing has no price (priced by --technology common-40nm, --tech"
         )
         assert line.count("\n") == 1
+
+
+def test_entries_of_few_warps_are_told_where_more_run() -> None:
+    """An RFC has entries of eight active warps; an SM of the H100 runs 64 without an active set."""
+    priced = energy.load("common-40nm")
+    for machine, notes in (("gebhart-rfc", 0), ("h100", 1)):
+        described = gpu.load(machine)
+        ((choice,), _) = attempted({"rfc": {}}, machine=described)
+        found = for_few_warps(choice, described, priced)
+        assert len(found) == notes
+        assert all("rfc: level RFC has entries of 8 warps, and an SM of this machine runs 64" in one for one in found)

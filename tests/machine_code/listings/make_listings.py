@@ -12,6 +12,7 @@ from pathlib import Path
 from warpreg.machine_code.assembler import ARCHITECTURES
 from warpreg.machine_code.tools import assembled, disassembled, find_tool, output_of
 from warpreg.ptx.cuda.compile import compile_file
+from warpreg.ptx.cuda.options import CudaOptions
 
 FOLDER = Path(__file__).parent
 
@@ -23,6 +24,11 @@ def main() -> None:
         cubin = assembled(text, architecture)
         (FOLDER / f"kernels.{architecture}.cubin").write_bytes(cubin)
         (FOLDER / f"kernels.{architecture}.sass").write_text(disassembled(cubin), encoding="utf-8")
+    text = compile_file(FOLDER / "bulk.cu", CudaOptions(arch="sm_90")).ptx
+    cubin = assembled(text, "sm_90")
+    (FOLDER / "bulk.ptx").write_text(text, encoding="utf-8")
+    (FOLDER / "bulk.sm_90.cubin").write_bytes(cubin)
+    (FOLDER / "bulk.sm_90.sass").write_text(disassembled(cubin), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scaled.cubin"
         path.write_bytes(assembled(compile_file(FOLDER / "scaled.cu").ptx, "sm_80"))

@@ -13,8 +13,9 @@ from tests.reference import approximate
 from warpreg import ptx
 from warpreg.codegen import build_kernel
 from warpreg.machine_code import listing
+from warpreg.machine_code.code import Code
 from warpreg.machine_code.cubin import Cubin, KernelRecord
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.lift import lift
 from warpreg.simt import Device
 
 LANES = 32

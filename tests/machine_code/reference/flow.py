@@ -45,7 +45,8 @@ def branch(i: Instruction, function: Function) -> Flow:
     tests = [reading.predicate(one) for one in i.operands[:-1]]
 
     def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
-        return branched(group, [lane for lane in active if all(test(lane) for test in tests)], target)
+        taken = [lane for lane in active if all(test(lane) for test in tests)]
+        return branched(group, group.lanes if taken and i.has("ANY") else taken, target)
 
     return run
 
@@ -227,6 +228,27 @@ def _name_and_count(numbers: list[Operand]) -> tuple[reading.Read, reading.Read 
     return name, count
 
 
+def to_uniform(i: Instruction, function: Function) -> Flow:
+    """``R2UR``: the word of the first active lane, for all; a predicate says whether a lane has another one, or has
+    said so before (``.OR``)."""
+    operands = list(i.operands)
+    first = [operands.pop(0)] if operands[0].kind == "predicate" else []
+    marks = [(reading.set_predicate(one), reading.predicate(one)) for one in first]
+    write, value = reading.set_word(operands[0]), reading.integer(operands[1])
+
+    def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
+        found = value(active[0]) if active else 0
+        for note, before in marks:
+            for lane in active:
+                note(lane, value(lane) != found or (i.has("OR") and before(lane)))
+        for lane in group.lanes if active else ():
+            write(lane, found)
+        group.pc += BYTES
+        return [group]
+
+    return run
+
+
 def stand_still(i: Instruction, function: Function) -> Flow:
     def run(warp: Warp, group: Group, active: list[Lane]) -> list[Group]:
         group.pc += BYTES
@@ -238,6 +260,7 @@ def stand_still(i: Instruction, function: Function) -> Flow:
 FLOWS: dict[str, Callable[[Instruction, Function], Flow]] = {
     "BRA": branch, "CALL": branch, "JMP": branch, "BRX": jump_by_register, "RET": give_back, "EXIT": leave,
     "BSSY": set_meeting, "BSYNC": meet, "BREAK": leave_meeting, "WARPSYNC": gather, "ENDCOLLECTIVE": end_region,
-    "BAR": synchronize,
+    "BAR": synchronize, "R2UR": to_uniform,
     **dict.fromkeys("NOP YIELD DEPBAR LDGDEPBAR MEMBAR CCTL ERRBAR CGAERRBAR NANOSLEEP".split(), stand_still),
+    **dict.fromkeys("FENCE UTMACMDFLUSH UBLKPF ACQBULK PREEXIT".split(), stand_still),
 }  # fmt: skip

@@ -31,6 +31,8 @@ def carries(i: Instruction) -> tuple[Operand, list[Operand], list[Operand]]:
 
 def add(i: Instruction) -> Step:
     """``IADD3``: the sum of three; two predicates take the carry's count in unary; ``.X`` adds two predicates."""
+    if i.has("64"):
+        return add_long(i)
     to, out, rest = carries(i)
     sources = [reading.addend(one) for one in rest if one.kind != "predicate"]
     come = [reading.predicate(one) for one in rest if one.kind == "predicate"]
@@ -45,6 +47,12 @@ def add(i: Instruction) -> Step:
             note(lane, total >> 32 > n)
 
     return step
+
+
+def add_long(i: Instruction) -> Step:
+    """``UIADD3.64``: the sum of three pairs."""
+    write, sources = reading.set_words(i.operands[0], 2), [reading.long(one) for one in i.operands[1:]]
+    return lambda lane: write(lane, sum(read(lane) for read in sources))
 
 
 def multiply_add(i: Instruction) -> Step:

@@ -10,6 +10,7 @@ from itertools import product
 
 from tests.machine_code.reference import (
     accesses,
+    asynchronous,
     fetches,
     flow,
     halves,
@@ -33,9 +34,9 @@ ROUNDS = 200
 
 STEPS: dict[str, Callable[[Instruction], integers.Step]] = {
     **integers.STEPS, **logic.STEPS, **numbers.STEPS, **halves.STEPS, **accesses.STEPS,
-    **fetches.STEPS, **special.STEPS,
+    **fetches.STEPS, **special.STEPS, **asynchronous.STEPS,
 }  # fmt: skip
-
+JOINT = {**together.JOINT, **asynchronous.JOINT}
 
 REDUCTIONS: dict[str, Callable[[list[bool]], int]] = {
     "": lambda votes: 0, "POPC": sum, "AND": lambda votes: reading.M32 * all(votes),
@@ -78,10 +79,11 @@ class Interpreter:
             progress = False
             for warp in block.warps:
                 for _ in range(ROUNDS):
-                    if not warp.ready:
+                    if not warp.ready or warp.waits:
                         break
                     progress = True
                     self._round(warp, rng)
+                warp.waits = False
             progress |= _release(block) or any(warp.ready for warp in block.warps)
             if not progress:
                 raise ReferenceFault("every thread waits for another")
@@ -117,6 +119,8 @@ class Interpreter:
                 assert one.joint
                 one.joint(active)
             group.pc += BYTES
+            if warp.waits:
+                break
         return [group]
 
     def _prepare(self, at: int) -> Prepared:
@@ -125,8 +129,8 @@ class Interpreter:
         guard = reading.predicate(i.guard) if i.guard else None
         if i.opcode in STEPS:
             found = Prepared(guard, step=STEPS[i.opcode](i))
-        elif i.opcode in together.JOINT:
-            found = Prepared(guard, joint=together.JOINT[i.opcode](i))
+        elif i.opcode in JOINT:
+            found = Prepared(guard, joint=JOINT[i.opcode](i))
         elif i.opcode == "MUFU":
             found = Prepared(guard, joint=together.elementary(i, self.elementary))
         elif i.opcode in flow.FLOWS:

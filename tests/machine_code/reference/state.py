@@ -89,6 +89,8 @@ class Warp:
     """Lanes at a ``BSYNC``, and where they go on."""
     gathering: dict[Lane, tuple[int, int, bool]] = field(default_factory=dict)
     """Lanes at a ``WARPSYNC``: the mask, where they go on, and whether a collective region follows."""
+    waits: bool = False
+    """A phase of an mbarrier is not over, so that other warps have their turn."""
 
 
 @dataclass(eq=False)

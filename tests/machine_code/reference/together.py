@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from tests.machine_code.reference import reading
 from tests.machine_code.reference.accesses import address
-from tests.machine_code.reference.operands import Operand
 from tests.machine_code.reference.reading import M32, signed
 from tests.machine_code.reference.state import Lane
 from tests.machine_code.reference.text import Instruction
@@ -117,21 +116,6 @@ def reduce(i: Instruction) -> Joint:
     return run
 
 
-def to_uniform(i: Instruction) -> Joint:
-    """``R2UR``: the word of the first lane; with ``.OR``, of all."""
-    operands: list[Operand] = list(i.operands)
-    if operands[0].kind == "predicate":
-        raise i.unknown()
-    write, value = reading.set_word(operands[0]), reading.integer(operands[1])
-
-    def run(lanes: list[Lane]) -> None:
-        found = value(lanes[0])
-        for lane in lanes:
-            write(lane, found)
-
-    return run
-
-
 def load_matrices(i: Instruction) -> Joint:
     """``LDSM``: matrices of 8 x 8 halves, whose rows lie where lanes 8 n to 8 n + 7 say; each lane gets two halves of
     row ``lane / 4``, of a column with ``MT88``.
@@ -174,6 +158,6 @@ def elementary(i: Instruction, function: Elementary) -> Joint:
 
 
 JOINT: dict[str, Callable[[Instruction], Joint]] = {
-    "VOTE": vote, "VOTEU": vote, "SHFL": shuffle, "MATCH": match, "REDUX": reduce, "ELECT": elect, "R2UR": to_uniform,
+    "VOTE": vote, "VOTEU": vote, "SHFL": shuffle, "MATCH": match, "REDUX": reduce, "ELECT": elect,
     "LDSM": load_matrices,
 }  # fmt: skip

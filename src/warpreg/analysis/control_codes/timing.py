@@ -21,8 +21,11 @@ from warpreg.ir.operands import ConstantBank, Register
 UNIFORM_CLASSES = frozenset({"uniform", "uniform-load", "vote"})
 """Instructions of the uniform datapath."""
 
-PREDICATE_READERS = {"wide": "fma", "half-mma": "half"}
-"""Classes that read predicates as another one does."""
+PREDICATE_READERS = {"wide": "fma", "half-mma": "half", "to-uniform": "to-uniform"}
+"""Classes that read predicates as another one does, or otherwise than registers."""
+
+READ_IN_PIPE = PIPES | {"to-uniform"}
+"""Kinds of consumers that read a predicate among their sources in their pipe."""
 
 
 class Access(NamedTuple):
@@ -122,7 +125,7 @@ def _kind(register: Register, timing: TimingClass, position: int, word: int, ind
     """The kind of consumer that reads a word of a source."""
     if register.is_predicate:
         kind = PREDICATE_READERS.get(timing.name, timing.reads_as)
-        return kind if kind in PIPES else "dispatch"
+        return kind if kind in READ_IN_PIPE else "dispatch"
     if register.is_uniform:
         return _uniform_kind(timing, indexed)
     if timing.name == "wide" and position == 2:

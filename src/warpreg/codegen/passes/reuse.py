@@ -3,7 +3,7 @@
 The cache has an entry for each bank (register number mod 2) and source position; the next read of that bank and
 position replaces it, hit or miss (Huerta et al., MICRO 2025, section 5.3).  So a source is worth keeping if that next
 read, in the block, is of the same register, with no write in between.  Only instructions of fixed latency use the
-cache.  A position is that of the operand among the sources.
+cache.  The position is that in the encoding (`encoded_place`); results name sources by their position in the operands.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.opcodes.sass.pattern import encoded_place
 
 BANKS = 2
 
@@ -30,12 +31,13 @@ def reused_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> list[t
         kept = [
             position
             for position, words in sources
-            if words and all(following.get((word % BANKS, position)) == word for word in words)
+            if words
+            and all(following.get((word % BANKS, encoded_place(one.opcode, position))) == word for word in words)
         ]
         reused.append(tuple(kept) if is_fixed else ())
         for position, words in sources:
             for word in words:
-                following[word % BANKS, position] = word if is_fixed else None
+                following[word % BANKS, encoded_place(one.opcode, position)] = word if is_fixed else None
     return reused[::-1]
 
 
@@ -43,7 +45,10 @@ def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> l
     """By instruction of a block, the positions of sources of which a word is written before the next read of its place.
     The cache must not keep them: that read would get the old value."""
     written: dict[tuple[int, int], set[int]] = {
-        (bank, position): set() for bank in range(BANKS) for one in code for position in range(len(one.sources))
+        (bank, encoded_place(one.opcode, position)): set()
+        for bank in range(BANKS)
+        for one in code
+        for position in range(len(one.sources))
     }
     overwritten: list[frozenset[int]] = []
     for one, is_fixed in zip(reversed(code), reversed(fixed), strict=True):
@@ -55,8 +60,9 @@ def overwritten_sources(code: Sequence[Instruction], fixed: Sequence[bool]) -> l
             for register in registers_of(operand)
             for word in register.words
         ]
-        overwritten.append(frozenset(position for position, word in places if word in written[word % BANKS, position]))
+        kept = [(position, (word % BANKS, encoded_place(one.opcode, position)), word) for position, word in places]
+        overwritten.append(frozenset(position for position, place, word in kept if word in written[place]))
         if is_fixed:
-            for position, word in places:
-                written[word % BANKS, position] = set()
+            for _, place, _ in kept:
+                written[place] = set()
     return overwritten[::-1]

@@ -1,9 +1,10 @@
 """Operand reuse cache of today's sub-core: sources that the compiler marks are kept for the next instruction.
 
 Each scheduler has an entry of one warp-register for each bank and source position (Huerta et al., MICRO 2025, section
-5.3).  A source of an instruction of fixed latency looks up the entry of its bank and position.  It hits if the entry
-holds the same register of the same warp, and then needs no port of the bank.  Afterwards the entry holds the source if
-its ``.reuse`` flag is set; otherwise it holds nothing, hit or miss.  Results never enter, and nothing is written back.
+5.3).  The position is that in the encoding: the second source of ``FADD`` is in the third place.  A source of an
+instruction of fixed latency looks up the entry of its bank and position.  It hits if the entry holds the same register
+of the same warp, and then needs no port of the bank.  Afterwards the entry holds the source if its ``.reuse`` flag is
+set; otherwise it holds nothing, hit or miss.  Results never enter, and nothing is written back.
 
 It belongs to the operand fetch of the sub-core, so it works below a design of levels (``rfc+reuse``) and above a
 mapping (``virtualization+reuse``).
@@ -46,7 +47,7 @@ from warpreg.designs.interface import (
     scheduler_of,
     source_operands,
 )
-from warpreg.designs.parts.hints.reuse_bits import code_bits, greedy_bits, uses_cache
+from warpreg.designs.parts.hints.reuse_bits import code_bits, encoded_places, greedy_bits, uses_cache
 
 DESIGN = Declaration(
     slot="operands",
@@ -76,9 +77,11 @@ class Parameters:
 
 
 class Hints(NamedTuple):
-    """By source operand: ``flag``, whether it is kept.  By pc: ``fixed``, whether the instruction uses the cache."""
+    """By source operand: ``flag``, whether it is kept; ``place``, that in the encoding.  By pc: ``fixed``, whether the
+    instruction uses the cache."""
 
     flag: NDArray[np.uint8]
+    place: NDArray[np.uint8]
     fixed: NDArray[np.uint8]
 
 
@@ -94,7 +97,7 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Hints
     kernel = analysis.kernel
     is_marked = parameters.bits == "code" and kernel.has_control_codes
     flags = code_bits(program, kernel) if is_marked else greedy_bits(program, kernel)
-    return Hints(flags, uses_cache(kernel))
+    return Hints(flags, encoded_places(program, kernel), uses_cache(kernel))
 
 
 def init(parameters: Parameters, program: Program) -> State:
@@ -124,7 +127,7 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         return
     entry = state.entry[scheduler_of(program, warp)]
     for operand in source_operands(program, pc):
-        position = program.source_slot[operand]
+        position = program.hints.place[operand]
         if position >= state.positions:
             read(plan, operand, MRF)
             continue

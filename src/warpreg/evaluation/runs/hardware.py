@@ -54,6 +54,20 @@ def parts(design: Design, parameters: Any, use: Use, machine: Machine, technolog
     )
 
 
+def for_few_warps(choice: ConfiguredDesign, machine: Machine, technology: Technology) -> tuple[str, ...]:
+    """In words, the levels with entries of fewer warps than an SM may run at a time, on a machine without an active
+    set: energy and storage are those of so many entries."""
+    if machine.schedulers.active_warps is not None:
+        return ()
+    return tuple(
+        f"{choice.design.name}: level {one.level} has entries of {count} warps, and an SM of this machine runs "
+        f"{machine.sm.warps}: entries of all need more storage, and more energy an access"
+        for one in choice.design.structures(choice.values)
+        if one.entries and one.per == "SM" and one.array is None and one.level in technology.levels
+        if (count := one.warps or technology.levels[one.level].warps) < machine.sm.warps
+    )
+
+
 def _priced(design: Design, parameters: Any, machine: Machine, technology: Technology) -> Iterator[Table | Logic]:
     """The tables and logic of a design, without optional logic that the technology does not have."""
     for one in design.hardware(parameters, machine):

@@ -1,8 +1,10 @@
 """``mbarrier`` objects (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 
-PTX does not define the 64 bits of an object.  Here they are, from the lowest: 20 bits of pending arrivals of this
-phase, 20 bits of arrivals expected in each later phase, 22 bits of pending bytes (two's complement), one unused, and
-the parity of the phase.  A phase is complete when no arrivals and no bytes are pending.  The state that
+PTX does not define the 64 bits of an object.  Here they are those that the code of ``ptxas`` for sm_90 makes
+(``mbarrier.init``) and takes apart (``pending_count``, waits for a parity), from the lowest: one unused, 20 bits of
+arrivals expected in each later phase, 22 bits of pending bytes (two's complement), 20 bits of pending arrivals of this
+phase, and the parity of the phase.  Arrivals are held as minus their number, modulo 2**20; which of the 22 bits the
+hardware uses for bytes is not known.  A phase is complete when no arrivals and no bytes are pending.  The state that
 ``mbarrier.arrive`` returns is the previous object.
 """
 
@@ -16,9 +18,8 @@ from warpreg.ir.opcodes.trait import Trait
 
 V = TypeVar("V")
 
-COUNT_BITS = 20
-EXPECTED_SHIFT = COUNT_BITS
-BYTES_SHIFT, BYTES_BITS = 2 * COUNT_BITS, 22
+COUNT_BITS, EXPECTED_SHIFT, PENDING_SHIFT = 20, 1, 43
+BYTES_SHIFT, BYTES_BITS = 21, 22
 PHASE_SHIFT = 63
 DROPPED_SHIFT = 32
 """First bit of dropped arrivals in an update; those are not expected in later phases either."""
@@ -29,7 +30,12 @@ def _field(m: Algebra[V], a: V, shift: int, bits: int) -> V:
 
 
 def _composed(m: Algebra[V], pending: V, expected: V, bytes_: V, phase: V) -> V:
-    parts = ((pending, 0, COUNT_BITS), (expected, EXPECTED_SHIFT, COUNT_BITS), (bytes_, BYTES_SHIFT, BYTES_BITS))
+    """An object; ``pending`` and ``expected`` are minus the numbers of arrivals."""
+    parts = (
+        (pending, PENDING_SHIFT, COUNT_BITS),
+        (expected, EXPECTED_SHIFT, COUNT_BITS),
+        (bytes_, BYTES_SHIFT, BYTES_BITS),
+    )
     whole = m.shl(phase, m.constant(64, PHASE_SHIFT))
     for value, shift, bits in parts:
         kept = m.and_(value, m.constant(64, (1 << bits) - 1))
@@ -39,17 +45,17 @@ def _composed(m: Algebra[V], pending: V, expected: V, bytes_: V, phase: V) -> V:
 
 def initial(m: Algebra[V], count: V) -> V:
     """An object in phase 0 with ``count`` pending arrivals."""
-    wide = m.zext(count, 64)
     zero = m.constant(64, 0)
-    return _composed(m, wide, wide, zero, zero)
+    negative = m.sub(zero, m.zext(count, 64))
+    return _composed(m, negative, negative, zero, zero)
 
 
 def updated(m: Algebra[V], old: V, arrivals: V, bytes_: V) -> V:
     """The object after arrivals (dropped ones from `DROPPED_SHIFT` on) and a change of pending bytes."""
     here, dropped = _field(m, arrivals, 0, COUNT_BITS), _field(m, arrivals, DROPPED_SHIFT, COUNT_BITS)
     mask = m.constant(64, (1 << COUNT_BITS) - 1)
-    pending = m.and_(m.sub(_field(m, old, 0, COUNT_BITS), here), mask)
-    expected = m.and_(m.sub(_field(m, old, EXPECTED_SHIFT, COUNT_BITS), dropped), mask)
+    pending = m.and_(m.add(_field(m, old, PENDING_SHIFT, COUNT_BITS), here), mask)
+    expected = m.and_(m.add(_field(m, old, EXPECTED_SHIFT, COUNT_BITS), dropped), mask)
     awaited = m.and_(m.add(_field(m, old, BYTES_SHIFT, BYTES_BITS), bytes_), m.constant(64, (1 << BYTES_BITS) - 1))
     phase, zero = m.lshr(old, m.constant(64, PHASE_SHIFT)), m.constant(64, 0)
     complete = m.and_(m.eq(pending, zero), m.eq(awaited, zero))
@@ -60,7 +66,8 @@ def updated(m: Algebra[V], old: V, arrivals: V, bytes_: V) -> V:
 
 def pending_count(m: Algebra[V], f: Form, state: V) -> V:
     """The number of pending arrivals."""
-    return m.trunc(_field(m, state, 0, COUNT_BITS), 32)
+    count = m.sub(m.constant(64, 0), _field(m, state, PENDING_SHIFT, COUNT_BITS))
+    return m.trunc(m.and_(count, m.constant(64, (1 << COUNT_BITS) - 1)), 32)
 
 
 CTA, SHARED = "[.(shared|shared::cta)]", "[.(shared|shared::cta|shared::cluster)]"

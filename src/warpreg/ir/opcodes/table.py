@@ -35,6 +35,7 @@ from warpreg.ir.opcodes.arithmetic import (
 from warpreg.ir.opcodes.conversion import byte, convert, random, scale
 from warpreg.ir.opcodes.conversion import half as convert_half
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature, Unit
+from warpreg.ir.opcodes.sass import asynchronous as sass_asynchronous
 from warpreg.ir.opcodes.sass import conversion as sass_conversion
 from warpreg.ir.opcodes.sass import effects as sass_effects
 from warpreg.ir.opcodes.sass import floating as sass_floating
@@ -90,6 +91,7 @@ OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPC
 
 MACHINE_GROUPS = (
     sass_integer, sass_logic, sass_floating, sass_halves, sass_conversion, sass_lanes, sass_effects, sass_staging,
+    sass_asynchronous,
 )  # fmt: skip
 MACHINE_OPCODES: tuple[Opcode, ...] = tuple(row for group in MACHINE_GROUPS for row in group.OPCODES)
 """Every row of the vendor's machine code, in upper case."""

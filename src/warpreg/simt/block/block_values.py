@@ -262,15 +262,17 @@ class BlockValues:
         return whole
 
     def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
-        """Write a register; ``signed`` selects the extension of a narrow value, ``guard`` the lanes."""
+        """Write a register; ``signed`` selects the extension of a narrow value, ``guard`` the lanes.  A uniform one
+        is written if the guard holds in any lane."""
         if len(set(cells)) > 1:
             value = self.resized(value, 32 * len(cells), signed)
             parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
             self._wholes[cells] = value, parts
         else:
             parts = [self.resized(value, cells[0].bits, signed)]
+        chosen = (guard.bitcast(I32) & self.mask) != 0 if guard and cells[0].is_uniform else guard
         for cell, part in zip(dict.fromkeys(cells), parts, strict=True):
-            self.set(cell, guard.select(part, self.get(cell)) if guard else part)
+            self.set(cell, chosen.select(part, self.get(cell)) if chosen else part)
             if guard:
                 self._guarded[cell] = guard, part
 

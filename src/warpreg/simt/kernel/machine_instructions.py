@@ -15,9 +15,9 @@ from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink
 from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.native_records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
-from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.kernel import uniform_instructions
+from warpreg.simt.kernel import machine_barriers, uniform_instructions
 from warpreg.simt.kernel.group_ends import convergence_barrier
+from warpreg.simt.kernel.machine_operands import Target, sources, targets, value, write
 from warpreg.simt.kernel.polling import polls
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, MASK, Value, apart, lanes_of
@@ -31,9 +31,6 @@ from warpreg.simt.texture.machine_surface import MachineSurface
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body
-
-Target = tuple[Register, tuple[Cell, ...]]
-"""A register that is written, and its cells."""
 
 
 def handles(instruction: Instruction) -> bool:
@@ -58,54 +55,9 @@ def emit(body: Body, instruction: Instruction, pc: int) -> None:
         _branch(body, instruction, pc)
 
 
-def sources(body: Body, instruction: Instruction, pc: int) -> list[tuple[Operand, Rows]]:
-    """The source operands, each with the cells of its registers."""
-    rows = iter(body.compiler.cells_of_sources(instruction, pc))
-    operands = opcodes.flattened(instruction.sources)
-    return [(operand, [next(rows) for _ in registers_of(operand)]) for operand in operands]
-
-
-def value(body: Body, source: tuple[Operand, Rows], type_: Type, instruction: Instruction) -> Value:
-    """A source operand as 32 lanes."""
-    operand, rows = source
-    return body.values.operand(operand, type_, tuple(cell for row in rows for cell in row), instruction)
-
-
-def targets(body: Body, instruction: Instruction, pc: int) -> list[Target]:
-    """The registers that an instruction writes, with their cells, predicates first."""
-    rows = iter(body.compiler.cells_in(body.compiler.storage.written[pc], instruction.results))
-    found = [(o, next(rows)) for o in opcodes.flattened(instruction.results) if isinstance(o, Register)]
-    return sorted(found, key=lambda target: not target[0].is_predicate)
-
-
 def _parted(written: list[Target]) -> tuple[list[Target], list[Target]]:
     """The predicates, and the other registers."""
     return [t for t in written if t[0].is_predicate], [t for t in written if not t[0].is_predicate]
-
-
-def write(
-    body: Body,
-    target: Target,
-    results: list[Value],
-    guard: Value | None,
-    signed: bool = False,
-) -> None:
-    """Write a register: one value for all of it, or one for each of its words."""
-    register, cells = target
-    if register.is_uniform:
-        results = [result.lane(body.first(body.values.mask)).splat() for result in results]
-    apart = tuple(dict.fromkeys(cells))
-    if body.widths and not register.is_predicate:
-        numbers = body.numbering.of(register)
-        parts = [results[0]] if len(results) == 1 else results
-        share = len(numbers) // len(parts)
-        for place, part in enumerate(parts):
-            body.widths.record(numbers[place * share : (place + 1) * share], part, signed, guard)
-    if len(results) == 1:
-        body.values.write(cells, results[0], signed, guard)
-        return
-    for cell, result in zip(apart, results, strict=True):
-        body.values.write((cell,), result, signed, guard)
 
 
 def _memory(body: Body, instruction: Instruction, pc: int) -> None:
@@ -223,6 +175,8 @@ def _branch(body: Body, instruction: Instruction, pc: int) -> None:
         absent = (named & (alive & ~body.values.mask).splat()) != 0
         asked = absent if "DIV" in instruction.modifiers else ~absent
         lanes = lanes & asked.bitcast(I32)
+    elif "ANY" in instruction.modifiers:
+        lanes = (lanes != 0).select(body.values.mask, lanes)
     body.taken = lanes
 
 
@@ -434,5 +388,9 @@ EMITTERS = {
     "BRX": _indirect,
     "JMX": _indirect,
     "RET": _indirect,
+    "SYNCS": machine_barriers.object_operation,
+    "ARRIVES": machine_barriers.copies_arrived,
+    "UBLKCP": machine_barriers.block_copy,
+    "UBLKRED": machine_barriers.block_copy,
 }
 """What carries out each opcode that no trait describes; branches and exits share one function."""

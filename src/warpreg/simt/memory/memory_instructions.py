@@ -213,6 +213,8 @@ def alignment(instruction: Instruction) -> int:
     traits = instruction.traits
     if is_sass(instruction) and (traits.is_copy or traits.is_texture):
         return next((bytes_ for word, bytes_ in SIZES.items() if word in instruction.modifiers), 4)
+    if is_sass(instruction) and traits.is_asynchronous:
+        return 16 if traits.writes_memory else 8
     if traits.is_matrix:
         whole = instruction.modifiers[:1] in (("load",), ("store",))
         return min(4, instruction.types[-1].bytes) if whole else 16

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes import mbarrier
+from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
 from warpreg.simt.block.stops import stop_if
 from warpreg.simt.lanes import lane_instructions
@@ -93,11 +94,14 @@ class AsynchronousInstruction(MemoryAccess):
         if action == "inval":
             return []
         if action in ("test_wait", "try_wait"):
-            return [self._wait(address, given[0], site, mask)]
+            expected = given[0]
+            if expected.type.element == I64:
+                expected = (expected >> mbarrier.PHASE_SHIFT).trunc(lanes_of(I32))
+            return [self.is_complete(address, mask, expected, site)]
         if action == "init":
             algebra = lane_instructions.algebra(self.code.builder, self.code.module)
             content = Value(self.code, mbarrier.initial(algebra, given[0].llvm))
-            self.call(self._operation("store", site), site, mask, [address, content])
+            self.call(self._operation("store"), site, mask, [address, content])
             return []
         one, none = self._constant(1), self._constant(0)
         if action in ("expect_tx", "complete_tx"):
@@ -109,16 +113,22 @@ class AsynchronousInstruction(MemoryAccess):
             arrivals = arrivals | (arrivals << mbarrier.DROPPED_SHIFT)
         return [self.update(address, site, mask, arrivals, wide[0] if expects else none)]
 
-    def _operation(self, action: str, site: Value) -> Operation:
-        return Operation(action, self.space, OBJECT_BYTES, self.sites.record)
+    def _operation(self, action: str) -> Operation:
+        """An access to an object; those of machine code have no record."""
+        return Operation(action, self.space, OBJECT_BYTES, self.sites.record and not is_sass(self.instruction))
 
-    def _wait(self, address: Value, expected: Value, site: Value, mask: Value) -> Value:
-        """Whether the phase given by a state (i64) or a parity (i32) is complete."""
-        now = self.call(self._operation("load", site), site, mask, [address]) >> mbarrier.PHASE_SHIFT
-        before = expected >> mbarrier.PHASE_SHIFT if expected.type.element == I64 else (expected & 1).zext(now.type)
-        passed = now != before
+    def is_complete(self, address: Value, mask: Value, parity: Value, site: Value | None = None) -> Value:
+        """Whether the phase of a parity (i32, the lowest bit) is complete; the turn of a warp ends where it is not."""
+        site = site or self.new_site()
+        now = self.call(self._operation("load"), site, mask, [address]) >> mbarrier.PHASE_SHIFT
+        passed = now != (parity & 1).zext(now.type)
         self._note(mask & ~passed.bitcast(I32), site)
         return passed
+
+    def exchanged(self, address: Value, mask: Value, content: Value) -> Value:
+        """Write an object (i64); returns the one before."""
+        operation = Operation("exch.b64", self.space, OBJECT_BYTES)
+        return self.call(operation, self.new_site(), mask, [address, content, content])
 
     def _note(self, waiting: Value, site: Value) -> None:
         """End the turn of a warp if some of its lanes wait, and the launch after too many failed waits."""

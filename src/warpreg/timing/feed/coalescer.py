@@ -137,12 +137,14 @@ def local_rows(offset: int, mask: int, size: int, frame: int, out: Words, start:
     return words
 
 
-def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words) -> int:
+def conflicts(
+    lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, pairs: int, scratch: Words
+) -> int:
     """Cycles of a shared-memory access: the most different words in one bank, summed over the parts of the warp.
 
     There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Wider accesses are processed in
-    halves or quarters of the warp.  Lanes that access the same word share it if ``merged`` is 1 (loads and stores);
-    with 0 (atomics) they are serialised.
+    halves or quarters of the warp; with ``pairs``, two neighbouring parts that do not conflict are processed together.
+    Lanes that access the same word share it if ``merged`` is 1 (loads and stores); with 0 (atomics) they take turns.
     """
     parts = max(1, size >> bank_shift)
     width = 32 if parts == 1 else max(1, 32 // parts)
@@ -152,9 +154,15 @@ def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, m
             return turns
     total = 0
     lane = 0
+    begins, before = 0, 0
     for part in range(0, 32, width):
         end = lane + lanes_in(mask >> part & ((1 << width) - 1))
-        total += _part_conflicts(lanes, lane, end, size, banks, bank_shift, merged, scratch)
+        cycles = _part_conflicts(lanes, lane, end, size, banks, bank_shift, merged, scratch)
+        is_second = part & width != 0
+        if pairs != 0 and is_second and before == 1 and cycles == 1:
+            cycles = _part_conflicts(lanes, begins, end, size, banks, bank_shift, merged, scratch) - 1
+        total += cycles
+        begins, before = lane, cycles
         lane = end
     return total
 
@@ -207,13 +215,14 @@ def _part_conflicts(
     return most
 
 
-def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int) -> int:
+def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int, pairs: int) -> int:
     """`conflicts` of loads and stores of lanes ``stride`` bytes apart (of atomics too, unless the stride is 0); 0 if
     the general rule is needed.
     """
     if stride == 0:
         return 1 if size <= 1 << bank_shift else 0
-    if stride == size and size > 1 << bank_shift and banks >= 32:
+    in_parts = banks >= 32 if pairs == 0 else banks == 32 and mask == 0xFFFFFFFF
+    if stride == size and size > 1 << bank_shift and in_parts:
         return _parts(mask, 32 // (size >> bank_shift))
     step = stride >> bank_shift
     if size != 1 << bank_shift or step << bank_shift != stride:

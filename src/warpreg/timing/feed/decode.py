@@ -39,10 +39,11 @@ UNIT, SIZE, GUARDED, SPACE, REPEAT, ATOMIC, MASK, BASE, STRIDE, SITE_WORDS = ran
 (`warpreg.trace.addresses`).
 """
 
-BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END, BASIC_BLOCKS = range(10)
+BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END = range(9)
+BASIC_BLOCKS, PAIRS = 9, 10
 """Columns of ``rules``: banks of shared memory, a power of two, and log2 of their bytes; local memory of a warp in
 bytes, and the number of thread blocks after which its addresses repeat; warps per thread block; bounds of the windows
-of generic addresses; the thread block to stop at; basic blocks of the kernel.
+of generic addresses; the thread block to stop at; basic blocks of the kernel; 1 if parts of a warp pass in pairs.
 """
 
 LONGEST_RECORD = record.HEADER_WORDS + 512
@@ -178,7 +179,9 @@ def _regular(
         pass
     elif space == SHARED:
         if stride != 0 or sites[site, ATOMIC] == 0:
-            count = sites[site, REPEAT] * coalescer.row_conflicts(stride, mask, size, rules[BANKS], rules[BANK_SHIFT])
+            count = sites[site, REPEAT] * coalescer.row_conflicts(
+                stride, mask, size, rules[BANKS], rules[BANK_SHIFT], rules[PAIRS]
+            )
     elif stride == 0:
         if space == CONSTANT:
             count = 1
@@ -220,7 +223,7 @@ def _general(
     if space == SHARED:
         merged = 1 - sites[site, ATOMIC]
         count = sites[site, REPEAT] * coalescer.conflicts(
-            lanes, mask, size, rules[BANKS], rules[BANK_SHIFT], merged, scratch
+            lanes, mask, size, rules[BANKS], rules[BANK_SHIFT], merged, rules[PAIRS], scratch
         )
     elif space == CONSTANT:
         count = coalescer.different(lanes, active)

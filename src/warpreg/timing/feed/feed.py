@@ -88,20 +88,29 @@ def feed(
     frames: int = 4096,
     end: int = ALL_BLOCKS,
     lanes: bool = False,
+    pairs: bool = False,
 ) -> Iterator[ThreadBlocks]:
     """The thread blocks of a run in order, in batches, up to index ``end``, exclusive.
 
     Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  Thread blocks whose indices differ by
-    ``frames`` use the same local memory.  ``lanes``: records have the addresses of lanes that
-    are not affine.  Raises TimingError if the path or the addresses, as far as they are read, do not match ``kernel``,
-    and if no addresses were recorded.
+    ``frames`` use the same local memory.  ``lanes``: records have the addresses of lanes that are not affine.
+    ``pairs``: parts of a warp that do not conflict in shared memory pass together.  Raises TimingError if the path or
+    the addresses, as far as they are read, do not match ``kernel``, and if no addresses were recorded.
     """
-    return _Feed(run, kernel, banks, bank_bytes, frames, end, lanes).batches()
+    return _Feed(run, kernel, banks, bank_bytes, frames, end, lanes, pairs).batches()
 
 
 class _Feed:
     def __init__(
-        self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int, end: int, lanes: bool
+        self,
+        run: RecordedRun,
+        kernel: Kernel,
+        banks: int,
+        bank_bytes: int,
+        frames: int,
+        end: int,
+        lanes: bool,
+        pairs: bool,
     ) -> None:
         x, y, z = run.header["block"]
         self.kernel = kernel
@@ -111,7 +120,8 @@ class _Feed:
         shift = bank_bytes.bit_length() - 1
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES)
         ends = end, len(kernel.blocks)
-        self.rules = np.array([banks, shift, _frame_bytes(kernel), frames, self.warps, *windows, *ends], np.int64)
+        local = _frame_bytes(kernel), frames, self.warps
+        self.rules = np.array([banks, shift, *local, *windows, *ends, pairs], np.int64)
         self.path_chunks, self.address_chunks = iter(run.path_chunks()), iter(run.address_chunks())
         self.path, self.addresses = _read_only([]), _read_only([])
         self.has_addresses, self.ended = False, False

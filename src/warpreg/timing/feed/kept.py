@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from warpreg.gpu.machine import SharedMemory
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.trace.file import Trace
@@ -27,12 +28,18 @@ Options = tuple[Any, ...]
 @dataclass(frozen=True, slots=True)
 class SplitOptions:
     """How a recorded run becomes thread blocks: for so many ``banks`` of shared memory, up to thread block ``end``,
-    with or without the addresses of ``lanes`` that are not affine.
+    with or without the addresses of ``lanes`` that are not affine.  ``pairs``: parts of a warp pass in pairs.
     """
 
     banks: int
     end: int = ALL_BLOCKS
     lanes: bool = False
+    pairs: bool = False
+
+    @classmethod
+    def of(cls, shared: SharedMemory, end: int, lanes: bool) -> SplitOptions:
+        """Those of a machine's shared memory."""
+        return cls(shared.banks, end, lanes, bool(shared.pairs_parts))
 
 
 @dataclass(eq=False)
@@ -56,7 +63,11 @@ _requests = itertools.count()
 
 def thread_blocks(run: Any, kernel: Kernel, split: SplitOptions) -> Iterator[ThreadBlocks]:
     """The thread blocks of a recorded run, from `feed` or from memory."""
-    return kept(run, kernel, (split,), lambda: feed(run, kernel, banks=split.banks, end=split.end, lanes=split.lanes))
+
+    def make() -> Iterator[ThreadBlocks]:
+        return feed(run, kernel, banks=split.banks, end=split.end, lanes=split.lanes, pairs=split.pairs)
+
+    return kept(run, kernel, (split,), make)
 
 
 def kept(

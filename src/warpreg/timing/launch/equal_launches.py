@@ -58,7 +58,8 @@ def _shape(launch: RecordedLaunch) -> Hashable:
 def _read(machine: Machine, design: Design, window: Window | None) -> Read:
     """What a run on this machine reads of a recording."""
     declared = design.declaration
-    split = SplitOptions(machine.shared_memory.banks, ALL_BLOCKS if window is None else window.end, declared.lanes)
+    end = ALL_BLOCKS if window is None else window.end
+    split = SplitOptions.of(machine.shared_memory, end, declared.lanes)
     addresses = machine.memory.memory.model != "fixed" or declared.lanes or sees_addresses(design)
     return Read(split, addresses, declared.reads_values)
 

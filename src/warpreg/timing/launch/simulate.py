@@ -153,7 +153,7 @@ def timed(
     end = ALL_BLOCKS if window is None else window.end
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)
-    split = SplitOptions(machine.shared_memory.banks, end, behaviour.lanes)
+    split = SplitOptions.of(machine.shared_memory, end, behaviour.lanes)
     blocks: Iterable[ThreadBlocks] = thread_blocks(trace, recorded, split)
     if behaviour.widths:
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode, behaviour.patterns)

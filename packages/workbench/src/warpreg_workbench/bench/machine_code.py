@@ -26,7 +26,8 @@ from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, load_device
 from warpreg.machine_code import cubin, listing, operands
 from warpreg.machine_code.assembler import MachineCode
-from warpreg.machine_code.lift import Code, lift
+from warpreg.machine_code.code import Code
+from warpreg.machine_code.lift import lift
 from warpreg.workloads.workload import Problem
 from warpreg_workbench.bench.host import host
 from warpreg_workbench.bench.spine import MIN_INSTRUCTIONS, PATH, REPEATS, WORKLOADS

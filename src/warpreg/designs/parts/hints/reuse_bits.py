@@ -13,6 +13,7 @@ from warpreg.designs.parts.hints.program_table import classify
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Unit
+from warpreg.ir.opcodes.sass.pattern import encoded_place
 
 FIXED = frozenset({Unit.ALU, Unit.DP, Unit.TENSOR})
 """Units whose instructions use the cache (artifact of Huerta et al., MICRO 2025: those of fixed latency)."""
@@ -41,6 +42,15 @@ def code_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
             for one, wrong in zip(block.instructions, overwritten, strict=True)
         ]
     return _by_operand(program, kept)
+
+
+def encoded_places(program: Program, kernel: Kernel) -> NDArray[np.uint8]:
+    """By source operand: its position in the encoding of the instruction."""
+    places = np.zeros_like(program.last_read)
+    for pc, instruction in enumerate(kernel.instructions()):
+        for operand in source_operands(program, pc):
+            places[operand] = encoded_place(instruction.opcode, int(program.source_slot[operand]))
+    return places
 
 
 def greedy_bits(program: Program, kernel: Kernel) -> NDArray[np.uint8]:

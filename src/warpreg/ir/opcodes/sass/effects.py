@@ -40,7 +40,12 @@ OPCODES = (
     access(f"RED[.E].{OPERATION}{NUMBERS}{SCOPE}", "reduction in global memory", "global", STORE, REDUCES),
     access(f"REDG[.E].{OPERATION}{NUMBERS}{SCOPE}", "reduction in global memory", "global", STORE, REDUCES),
     effect("MEMBAR[.(SC|ALL)][.(CTA|GPU|SYS|VC)]", "fence", MEM, STORE, Trait.FENCE | IDLE),
-    end("BRA[.(DIV|CONV|U)]", "branch; where the warp is parted (DIV) or whole (CONV)", Flow.BRANCH, JUMP),
+    end(
+        "BRA[.(DIV|CONV|U)][.ANY]",
+        "branch; where the warp is parted (DIV) or whole (CONV); of all lanes if any may (ANY)",
+        Flow.BRANCH,
+        JUMP,
+    ),
     end("BRX", "branch to an address in a register", Flow.INDIRECT, JUMP | Trait.INDIRECT),
     end("CALL.REL.NOINC", "call a subroutine", Flow.BRANCH, JUMP | Trait.CALL),
     end("RET.REL.NODEC", "return to an address in a register", Flow.INDIRECT, JUMP),

@@ -145,6 +145,7 @@ LEA = "[.HI][.X][.SX32]"
 OPCODES = (
     row("IADD3[.X]", sum_of_three, keeps_signs=True),
     row("UIADD3[.X]", sum_of_three, keeps_signs=True),
+    row("UIADD3.64", lambda m, f, a, b, c: m.add(m.add(a, b), c)),
     row("VIADD", lambda m, f, a, b: m.add(a, b)),
     row(f"IMAD{IMAD}", multiply_add),
     row(f"UIMAD{IMAD}", multiply_add),

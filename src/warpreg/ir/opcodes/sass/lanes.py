@@ -40,11 +40,15 @@ def reduced(m: Algebra[V], f: Form, active: V, a: V) -> V:
     return cross_lane.reduced(m, form, active, a, m.constant(32, -1))
 
 
-def of_first_lane(m: Algebra[V], f: Form, active: V, a: V) -> V:
-    """``R2UR``: the value of the lowest active lane."""
+def of_first_lane(m: Algebra[V], f: Form, active: V, a: V, *others: V) -> tuple[V, V]:
+    """``R2UR``: whether a lane has another value than the lowest active one, or p holds (``.OR``); and that value."""
     everyone = m.ballot(active)
     lowest = m.and_(everyone, m.sub(m.constant(32, 0), everyone))
-    return m.permute(a, m.sub(m.constant(32, 31), m.ctlz(lowest)))
+    value = m.permute(a, m.sub(m.constant(32, 31), m.ctlz(lowest)))
+    differs = m.xor(m.eq(a, value), m.constant(1, 1))
+    for p in others:
+        differs = m.or_(differs, p)
+    return differs, value
 
 
 def matching(m: Algebra[V], f: Form, active: V, a: V) -> V:
@@ -65,7 +69,7 @@ OPCODES = (
     row("VOTEU.(ANY|ALL|EQ)", vote, lanes=True),
     row("ELECT", elected, lanes=True),
     row("REDUX[.(SUM|MIN|MAX|OR|XOR)][.(S32|U32)]", reduced, lanes=True),
-    row("R2UR", of_first_lane, lanes=True),
+    row("R2UR[.OR]", of_first_lane, lanes=True),
     row("MATCH.ANY[.U64]", matching, lanes=True, outlined=True),
     row("MATCH.ALL[.U64]", matching_all, lanes=True),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from warpreg.ir.opcodes.sass.patterns import PATTERNS
+from warpreg.ir.opcodes.sass.patterns import PATTERNS, PLACES
 from warpreg.ir.operands import Immediate
 from warpreg.ir.types import B32, PRED, TYPES, U64, Type
 
@@ -64,6 +64,13 @@ def operand_pattern(opcode: str, modifiers: tuple[str, ...]) -> OperandPattern |
     except (ValueError, IndexError):  # modifiers that no row has
         return None
     return OperandPattern(_slots(results), _slots(sources))
+
+
+def encoded_place(opcode: str, position: int) -> int:
+    """Which operand of an instruction's encoding the source at a position is, from 0; its position where that is not
+    known to differ."""
+    places = PLACES.get(opcode, ())
+    return places[position] if position < len(places) else position
 
 
 def _slots(text: str) -> tuple[OperandSlot, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warpreg.ir.opcodes.sass import staging
+from warpreg.ir.opcodes.sass import asynchronous, staging
 
 Modifiers = tuple[str, ...]
 Pattern = str | Callable[[Modifiers], str]
@@ -162,10 +162,15 @@ SHIFT = "b32 <- b32 b32 b32"
 VOTE = "b32=RZ pred <- pred"
 MINMAX = "b32 <- s32 s32 pred"
 
+PLACES = {"FADD": (0, 2), "DADD": (0, 2), "MOV": (1,), "IABS": (1,), "I2FP": (1,)}
+"""Which of the three operands of an encoding the sources are, for opcodes where that is not their order: found in the
+reuse flags of encodings that ``ptxas`` makes of all workloads for sm_90."""
+
 PATTERNS: dict[str, Pattern] = {
     **staging.PATTERNS,
+    **asynchronous.PATTERNS,
     "IADD3": ADD3,
-    "UIADD3": ADD3,
+    "UIADD3": lambda modifiers: "b64 <- s64 s64 s64" if "64" in modifiers else ADD3,
     "VIADD": "b32 <- s32 s32",
     "IMAD": _imad,
     "UIMAD": _imad,
@@ -195,7 +200,7 @@ PATTERNS: dict[str, Pattern] = {
     "FSEL": "f32 <- f32 f32 pred",
     "MOV": "b32 <- b32",
     "UMOV": "b32 <- b32",
-    "R2UR": "b32 <- b32",
+    "R2UR": lambda modifiers: f"pred=PT b32 <- b32{' pred=!PT' if 'OR' in modifiers else ''}",
     "PRMT": "b32 <- b32 b32 b32",
     "UPRMT": "b32 <- b32 b32 b32",
     "BREV": "b32 <- b32",

@@ -78,7 +78,7 @@ OPCODES = (
     effect("CGAERRBAR", "nothing", traits=IDLE),
     effect("CCTL[.E][.IVALL][.(IV|PF1|PF1_5|PF2|WB|RS|RML2|PML2|DML2|U|C|D)]", "nothing: caches do not change results",
            MEM, STORE, IDLE),
-    effect("NANOSLEEP", "nothing", traits=IDLE),
+    effect("NANOSLEEP[.SYNCS]", "nothing", traits=IDLE),
     end("BPT[.TRAP][.INT]", "the launch ends with a fault", Flow.TRAP, Trait.TRAP),
     end("KILL", "end the lanes", Flow.EXIT),
     effect("BMOV[.32][.64][.CLEAR][.PQUAD]", "move between a convergence barrier and a register"),
