@@ -48,6 +48,11 @@ def chosen() -> Processor:
     return Processor(binding.get_host_cpu_name() if name is None else name, host)
 
 
+def included() -> tuple[Processor, ...]:
+    """Other processors whose code does as well as that of the chosen one: if that is the host, its levels."""
+    return () if {NAME, FEATURES} & os.environ.keys() else levels()
+
+
 @functools.cache
 def levels() -> tuple[Processor, ...]:
     """The levels of x86-64 whose code runs on this host, the highest first; none on other hosts."""

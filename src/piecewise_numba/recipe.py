@@ -26,7 +26,7 @@ from piecewise_numba.dependencies import Fingerprint
 from piecewise_numba.natives import Function
 from piecewise_numba.noinline import is_noinline
 from piecewise_numba.options import OPTIONS, Mode
-from piecewise_numba.processor import Processor, chosen, levels
+from piecewise_numba.processor import Processor, chosen, included
 from piecewise_numba.rebuild import as_it_is, rebuild
 from piecewise_numba.type_keys import kind, spelled
 
@@ -108,7 +108,7 @@ class Recipe:
         key = content, kind(arguments)
         if key not in _by_digest:
             digest = _for(chosen(), content)
-            others = [_for(level, content) for level in levels()]
+            others = [_for(other, content) for other in included()]
             _by_digest[key] = kept(self.entry, digest, others, functools.partial(self._build, digest, arguments))
         return _by_digest[key]
 
