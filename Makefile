@@ -10,13 +10,16 @@ DEMO_OUT ?= demo
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-long test-all packages bench lint docs ptx table format clean
+.PHONY: help demo warm test quick test-long test-all packages bench lint docs ptx table format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(VENV)/.installed-core ## run eight kernels through two designs; print a table, draw a figure
 	$(BIN)/warpreg demo --output $(DEMO_OUT)
+	-@$(MAKE) --no-print-directory $(VENV)/.warm
+
+warm: $(VENV)/.warm ## compile once what first commands need; `make demo` does so at its end
 
 test: $(VENV)/.installed-dev ## run the test suite in parallel
 	@$(BIN)/python -c 'import cuda.bindings.nvrtc' 2>/dev/null || \
@@ -86,3 +89,8 @@ $(VENV)/.installed-%: pyproject.toml packages/papers/pyproject.toml packages/wor
 	@echo "installing into $(VENV) ($*) ..."
 	@$(BIN)/python -m pip install --quiet --editable '.[$*]' --editable packages/papers --editable packages/workbench
 	@touch $(VENV)/.installed-core $@
+
+$(VENV)/.warm: $(VENV)/.installed-core
+	@echo "compiling once what first commands need; takes a minute or two, and Ctrl-C stops it without harm ..."
+	@$(BIN)/warpreg warm
+	@touch $@

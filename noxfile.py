@@ -1,5 +1,6 @@
 """Tests and packages on each supported Python that is installed: ``make test-all``, ``make packages``."""
 
+import shutil
 from pathlib import Path
 
 import nox
@@ -48,3 +49,25 @@ def package(session: nox.Session, kind: str) -> None:
     session.chdir(folder)  # where no sources are
     for command in COMMANDS:
         session.run(str(warpreg), *command.split(), external=True, silent=True, env={"WARPREG_CACHE": "cache"})
+
+
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+"""Processors that the wheel of compiled code is for."""
+
+
+@nox.session(python=PYTHONS, reuse_venv=False, default=False)
+def compiled(session: nox.Session) -> None:
+    """Build the wheel of compiled code for a Python, in ``dist``: all processors of the levels share it."""
+    session.install("--quiet", "build", "wheel", ".")
+    folder = Path("packages/compiled/src/warpreg_compiled")
+    shutil.rmtree(folder, ignore_errors=True)
+    for level in LEVELS:
+        session.run("warpreg", "warm", "--processor", level, "--output", str(folder.resolve()))
+    built = session.create_tmp()
+    session.run("python", "-m", "build", "--wheel", "--outdir", built, str(folder.parents[1]), silent=True)
+    (wheel,) = Path(built).glob("warpreg_compiled-*-py3-none-any.whl")
+    tags = "--python-tag", f"cp{str(session.python).replace('.', '')}", "--platform-tag", "manylinux2014_x86_64"
+    session.run("python", "-m", "wheel", "tags", "--remove", *tags, str(wheel))
+    Path("dist").mkdir(exist_ok=True)
+    for made in Path(built).glob("warpreg_compiled-*.whl"):
+        shutil.move(made, Path("dist") / made.name)

@@ -33,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="warpreg-tests-", ignore_cleanup_errors=True)
     config.add_cleanup(folder.cleanup)
     os.environ["WARPREG_CACHE"] = folder.name
+    os.environ["WARPREG_COMPILED"] = ""  # what `warpreg warm` has compiled
 
 
 def pytest_collection_finish() -> None:

@@ -51,7 +51,7 @@ def test_the_citation_has_the_version() -> None:
     assert re.findall(r"^version: (\S+)$", text_of("CITATION.cff"), re.MULTILINE) == [warpreg.__version__]
 
 
-@pytest.mark.parametrize("name", ["papers", "workbench"])
+@pytest.mark.parametrize("name", ["compiled", "papers", "workbench"])
 def test_the_packages_beside_have_the_version(name: str) -> None:
     project = tomllib.loads(text_of(f"packages/{name}/pyproject.toml"))["project"]
     used = [one for one in project["dependencies"] if one.startswith("warpreg")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from piecewise_numba.collector_pause import collector_paused
@@ -13,15 +13,16 @@ from piecewise_numba.settings import storage
 KIND = "cores"
 
 
-def kept(function: Function, digest: str, build: Callable[[], Any]) -> Any:
+def kept(function: Function, digest: str, others: Sequence[str], build: Callable[[], Any]) -> Any:
     """The entry point of ``function`` from the cache, or else ``build()``, which is then stored.  Of several processes
     that need it at once, one builds it.
 
-    The key is the function's name and the ``digest`` of all its dependencies.
+    The key is the function's name and the ``digest`` of all its dependencies; ``others`` are digests of code that does
+    as well, for processors that this one includes.
     """
-    key = f"{function.__name__}-{digest[:40]}"
+    key, *found = (f"{function.__name__}-{one[:40]}" for one in (digest, *others))
     with collector_paused():
-        entry = _stored(key)
+        entry = next(filter(None, map(_stored, (key, *found))), None)
         if entry is not None:
             return entry
         with storage().held(key):

@@ -1,7 +1,8 @@
 """Pieces of compiled code: one function for arguments of some types as LLVM bitcode, without what it calls.
 
 A piece is valid while the calls that type inference met return the types that they returned then.  So it outlives an
-edit of a function that it calls, and serves every entry point that reaches the function.
+edit of a function that it calls, and serves every entry point that reaches the function, on every processor: machine
+code is made where pieces are linked.
 """
 
 from __future__ import annotations

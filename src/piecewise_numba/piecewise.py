@@ -22,6 +22,7 @@ from piecewise_numba import pieces, type_book
 from piecewise_numba.call_graph import CallGraph, key_of
 from piecewise_numba.natives import Function
 from piecewise_numba.pieces import Call, Piece
+from piecewise_numba.processor import chosen
 from piecewise_numba.sealed import digest_up_to, place_of, sealed_type, watched
 from piecewise_numba.type_book import NoTextError, digest_of, type_of
 from piecewise_numba.units import Instance, Linker, bitcode_of
@@ -68,7 +69,7 @@ class Piecewise:
         self._compiling: list[CallRecord] = []
         self._keeps = False
         self._sealed: dict[str, Any] = {}
-        self.linker = Linker(self._by_name, outside, label, graph.settings)
+        self.linker = Linker(self._by_name, outside, label, f"{graph.settings}{chosen()!r}")
 
     def add(self, function: Function, dispatcher: Any) -> None:
         """The dispatcher of a function."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import platform
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
@@ -25,6 +26,7 @@ from piecewise_numba.dependencies import Fingerprint
 from piecewise_numba.natives import Function
 from piecewise_numba.noinline import is_noinline
 from piecewise_numba.options import OPTIONS, Mode
+from piecewise_numba.processor import Processor, chosen, included
 from piecewise_numba.rebuild import as_it_is, rebuild
 from piecewise_numba.type_keys import kind, spelled
 
@@ -88,20 +90,26 @@ class Recipe:
 
     def digest(self, arguments: tuple[Any, ...]) -> str:
         """The key of the machine code: all functions and values that it depends on, versions and processor included."""
+        return _for(chosen(), self._content(arguments))
+
+    def _content(self, arguments: tuple[Any, ...]) -> str:
+        """The fingerprint of all that machine code depends on, but for the processor."""
         fingerprint = Fingerprint(self.replaced)
-        fingerprint.text("settings", repr(self._settings()))
+        fingerprint.text("settings", self._settings())
         fingerprint.text("arguments", repr([spelled(argument) for argument in arguments]))
         fingerprint.function(self.entry)
         return fingerprint.digest
 
-    def _settings(self) -> tuple[Any, ...]:
-        return (*_surroundings(), OPTIONS, self.mode, self.selects)
+    def _settings(self) -> str:
+        return repr((*_surroundings(), OPTIONS, self.mode, self.selects))
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Entry:
-        digest = self.digest(arguments)
-        key = digest, kind(arguments)
+        content = self._content(arguments)
+        key = content, kind(arguments)
         if key not in _by_digest:
-            _by_digest[key] = kept(self.entry, digest, functools.partial(self._build, digest, arguments))
+            digest = _for(chosen(), content)
+            others = [_for(other, content) for other in included()]
+            _by_digest[key] = kept(self.entry, digest, others, functools.partial(self._build, digest, arguments))
         return _by_digest[key]
 
     def _build(self, digest: str, arguments: tuple[Any, ...]) -> Any:
@@ -111,7 +119,7 @@ class Recipe:
         typeof: Any = numba.typeof
         signature = tuple(typeof(argument) for argument in arguments)
         chosen = compiler()
-        graph = CallGraph(self.replaced, repr(self._settings()))
+        graph = CallGraph(self.replaced, self._settings())
         outside = {hook for hook in map(graph.resolved, self.hooks.values()) if is_noinline(hook)}
         compilation = chosen.begin(graph, self.mode == "checked", outside, digest)
         plain: list[Function] = []
@@ -148,11 +156,21 @@ def read_only(array: NDArray[Element]) -> NDArray[Element]:
 
 @functools.cache
 def _surroundings() -> tuple[Any, ...]:
-    """Versions, processor, and the text of this package, on which all machine code depends."""
+    """Versions, the kind of machine, and the text of this package, on which all machine code depends."""
     import llvmlite
-    import llvmlite.binding
 
-    versions = numba_version(), llvmlite.__version__, np.__version__, sys.version
-    processor = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    versions = numba_version(), llvmlite.__version__, np.__version__, *_python()
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return versions, processor, hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    return versions, hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _python() -> tuple[str, ...]:
+    """What machine code depends on of this Python: byte code and the layout of objects, which no release of a version
+    changes, and the system.
+    """
+    return str(sys.implementation.cache_tag), sys.abiflags, sys.platform, platform.machine()
+
+
+def _for(processor: Processor, content: str) -> str:
+    """The key of machine code for a processor."""
+    return hashlib.sha256(f"{processor!r}\0{content}".encode()).hexdigest()

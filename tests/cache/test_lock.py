@@ -58,7 +58,7 @@ def needing(folder: Path, found: Any) -> None:
         time.sleep(0.3)
         return compiled(doubled, (1,))
 
-    found.put(kept(needing, "0" * 64, build)(21))
+    found.put(kept(needing, "0" * 64, [], build)(21))
 
 
 def doubled(number: int) -> int:

@@ -13,6 +13,10 @@ LIMIT_BYTES = 4 << 30
 """Default limit of the whole cache (assumed: the suite at every size with every design takes less than 1 GiB)."""
 
 
+VARIABLE = "WARPREG_CACHE"
+"""Environment variable that names another directory."""
+
+
 class CacheWarning(WarpregWarning):
     """The cache cannot be used or written; the run continues without it."""
 
@@ -23,7 +27,7 @@ class CacheLimitError(WarpregError):
 
 def cache_directory() -> Path:
     """``WARPREG_CACHE`` if set, else the user's cache directory; may not exist yet."""
-    chosen = os.environ.get("WARPREG_CACHE")
+    chosen = os.environ.get(VARIABLE)
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("warpreg"))
 
 

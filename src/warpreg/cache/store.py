@@ -86,7 +86,12 @@ def write(kind: str, key: str, content: bytes) -> None:
 
 def entries() -> list[Entry]:
     """Every entry of the cache, the least recently used first."""
-    return sorted(_entries(cache_directory()), key=lambda entry: entry.used)
+    return entries_of(cache_directory())
+
+
+def entries_of(folder: Path) -> list[Entry]:
+    """Every entry of a folder with the layout of the cache, the least recently used first."""
+    return sorted(_entries(folder), key=lambda entry: entry.used)
 
 
 def is_sound(entry: Entry) -> bool:
@@ -110,6 +115,14 @@ def _usable() -> Path | None:
         _warn(f"cache {directory} not used: {refused}")
         return None
     return directory
+
+
+def content_of(path: Path) -> bytes | None:
+    """The content of an entry's file; None if it is missing or damaged."""
+    try:
+        return _verified(path.read_bytes())
+    except OSError:
+        return None
 
 
 def _verified(data: bytes) -> bytes | None:

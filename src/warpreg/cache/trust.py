@@ -46,3 +46,17 @@ def entry_refusal(path: Path) -> str | None:
     if about.st_mode & OTHERS_WRITE:
         return f"others may write {path}"
     return None
+
+
+def is_as_safe_as(path: Path, reference: Path) -> bool:
+    """Whether only users can have written a file or folder who can write ``reference`` too, or root, or this user.
+    Raises OSError if one is missing.
+    """
+    about, other = path.lstat(), reference.stat()
+    is_of_group = bool(other.st_mode & stat.S_IWGRP) and about.st_gid == other.st_gid
+    return (
+        not stat.S_ISLNK(about.st_mode)
+        and about.st_uid in (ROOT, os.geteuid(), other.st_uid)
+        and not about.st_mode & stat.S_IWOTH
+        and (is_of_group or not about.st_mode & stat.S_IWGRP)
+    )

@@ -43,6 +43,7 @@ COMMANDS = {
     "verify": "Check the outputs of workloads against their references",
     "list": "List workloads, designs, machines, technologies, opcodes",
     "bench": "Measure the speed of Warpreg on this machine",
+    "warm": "Compile once what first commands need",
     "cache": "Show, verify or delete what is kept on disk",
     "demo": "Run eight kernels through two designs; print a table, draw a figure",
 }

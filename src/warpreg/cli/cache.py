@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from warpreg.cache import store
+from warpreg.cache import installed_code, store
 from warpreg.cache.directory import cache_directory, limit_bytes
 from warpreg.cache.store import Entry
 from warpreg.cache.trust import directory_refusal
@@ -57,6 +57,10 @@ def _print(entries: Sequence[Entry], damaged: Sequence[Entry], clean: bool, veri
         output.print_tables([output.table(rows, columns)])
     total = sum(entry.size_bytes for entry in entries) / MIB
     click.echo(f"{directory}: {len(entries)} entries, {total:.1f} of {limit_bytes() / MIB:.0f} MiB")
+    for folder in installed_code.folders():
+        installed = [entry for entry in store.entries_of(folder) if entry.kind in installed_code.KINDS]
+        total = sum(entry.size_bytes for entry in installed) / MIB
+        click.echo(f"installed in {folder}: {len(installed)} entries, {total:.1f} MiB")
     if refused := directory_refusal(directory):
         click.echo(f"not used: {refused}")
     if clean:

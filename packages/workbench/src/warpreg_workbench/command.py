@@ -46,6 +46,18 @@ EDIT_UNITS = {
     "edited_replay_ratio": "the same in the first one after an edit of the file / first_replay_s",
 }
 
+FIRST_UNITS = {
+    "warm_s": "processor s, 'warpreg warm'",
+    "first_run_ratio": "processor time of a first 'run' after it / of importing NumPy",
+    "first_cycles_ratio": "the same of a first 'run --cycles --machine v100'",
+    "first_comparison_ratio": "the same of a first 'compare --designs all'",
+    "first_comparison_s": "the same in processor s",
+    "bare_run_ratio": "a first 'run' without it / importing NumPy",
+    "bare_cycles_ratio": "the same of a first 'run --cycles --machine v100'",
+    "bare_comparison_ratio": "the same of a first 'compare --designs all'",
+    "bare_comparison_s": "the same in processor s",
+}
+
 COMPILER_UNITS = {
     "registers_ratio_geomean": "registers per thread, max(r, 1/r) of Warpreg over ptxas, geometric mean",
     "registers_ratio_p90": "the same, 90th percentile",
@@ -273,9 +285,21 @@ def _edit(size: str, as_json: bool) -> None:
     output.print_tables([_figures(measured, EDIT_UNITS)])
 
 
+def _first(size: str, as_json: bool) -> None:
+    from warpreg_workbench.bench.first import first
+
+    with output.steps() as progress:
+        measured = first(progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    output.print_tables([_figures(measured, FIRST_UNITS)])
+
+
 SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
     "placement": _placement, "checks": _checks, "edit": _edit, "large": _large, "growth": _growth,
+    "first": _first,
 }  # fmt: skip
 COMPILER, RUNS, GPU = "compiler", "accelsim-runs", "gpu"
 
@@ -345,6 +369,7 @@ def command(
     replay     speed of replaying each cache design
     checks     cost of the checks in the hooks of design files
     edit       time to compile after an edit of a design
+    first      time of first commands, with and without what 'warpreg warm' compiles; takes five minutes
     placement  time to compile the operand placements of the suite
     large      time to compile an instruction of a large kernel, over that of a small one; takes two minutes
     growth     cost and memory by length of a run, size of a kernel and number of SMs; takes half an hour

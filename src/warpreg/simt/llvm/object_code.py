@@ -13,7 +13,7 @@ import llvmlite
 from llvmlite import binding
 
 import warpreg
-from warpreg.cache import store
+from warpreg.cache import compiled_code, store
 from warpreg.ir.errors import WarpregError
 
 
@@ -103,7 +103,7 @@ def cached_library(name: str, text: Callable[[], str]) -> Library:
 
 def _read_or_build(name: str, text: Callable[[], str]) -> Library:
     key = store.key_of(name, identity())
-    code = store.read("objects", key)
+    code = compiled_code.read("objects", key)
     if code is None:
         code = object_code(text(), optimize=True)
         store.write("objects", key, code)

@@ -46,10 +46,10 @@ def edit(begin: Begin = lambda what: None) -> dict[str, Any]:
         begin("compiling byte code")
         for command in (TIMING, (*TIMING, "--design", str(file)), (*REPLAY, str(file))):
             python(command, str(cache))
-        _forget(cache)
+        forget(cache)
         begin("timing under an edited design")
         first, designed, edited = _core_seconds(file, cache)
-        _forget(cache)
+        forget(cache)
         begin("replaying an edited design")
         replayed, replayed_again = _replay_seconds(file, cache)
     return {
@@ -100,8 +100,8 @@ def _edited(file: Path) -> Iterator[None]:
         file.write_text(before, encoding="utf-8")
 
 
-def _forget(cache: Path) -> None:
-    """Delete everything but the byte code."""
+def forget(cache: Path) -> None:
+    """Delete everything in a cache but the byte code."""
     for kind in cache.iterdir():
         if kind.is_dir() and kind.name != BYTE_CODE:
             shutil.rmtree(kind)
