@@ -86,8 +86,11 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Run 'warpreg COMMAND --help' for the options of a command.",
 )
+@click.option(
+    "--progress", is_flag=True, help="Where the error stream is no terminal, print a line of progress each minute."
+)
 @click.version_option(warpreg.__version__, prog_name="warpreg")
-def command() -> None:
+def command(progress: bool) -> None:  # see `warpreg.cli.steps`
     """Compare register-file organisations on real GPU kernels.
 
     Warpreg compiles a kernel (CUDA C++ or PTX) to architected registers, runs it, and counts the accesses, the energy

@@ -144,10 +144,16 @@ def command(
     making = RunOptions(size, seed, choice, recorded(timed, choices), max_instructions, reading)
     varied = _varied(options.vary, machine, choice)
     whole = VariationStudy(names, grids, technology, how, making, unchecked)
-    with output.steps(len(names) * len(varied)) as progress:
+    with output.steps(len(names) * len(varied), "runs") as progress:
         progress.begin("replaying" if timed is None else "timing")
         comparisons = list(
-            whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
+            whole.compared(
+                varied,
+                processes or os.cpu_count() or 1,
+                lambda name: progress.done(),
+                lambda name: progress.found(),
+                recompute=recompute,
+            )
         )
     if options.baseline != BASELINE:
         comparisons = [list(against(rows, options.baseline)) for rows in comparisons]

@@ -141,7 +141,7 @@ def command(
         workload = find_workload(target)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = run_workload(workload, size, seed, choice, record, max_instructions, progress.fraction)
+            run = run_workload(workload, size, seed, choice, record, max_instructions)
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}

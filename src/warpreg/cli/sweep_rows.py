@@ -124,7 +124,7 @@ def search(
     from warpreg.evaluation.sweep.search import searched
 
     assert study.search is not None
-    with output.steps(study.search.trials) as progress:
+    with output.steps(study.search.trials, "trials") as progress:
         progress.begin("searching")
         trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
     records = [trial.as_dict() for trial in trials]

@@ -31,12 +31,13 @@ def swept(
     where: str = PROCESSES,
     workers: int | None = None,
     done: Progress = lambda cells: None,
+    found: Progress = lambda cells: None,
 ) -> Rows:
     """A row for each cell, or for those with these numbers, in their order; one that fails has an ``error``.
 
-    ``done`` is called with the number of cells that have been finished since.  The same cells give the same rows on
-    any executor.  Of cells with the same key, one is measured.  Raises SweepError for a number that no cell has, and as
-    `distributed`.
+    ``done`` is called with the number of cells that have been measured since, ``found`` with that of those that need
+    not be.  The same cells give the same rows on any executor.  Of cells with the same key, one is measured.  Raises
+    SweepError for a number that no cell has, and as `distributed`.
     """
     wanted = list(numbers) or list(range(1, len(batch.cells) + 1))
     for number in wanted:
@@ -47,7 +48,7 @@ def swept(
         known = batch.result(number)
         if known is not None:
             by_number[number] = known
-    done(len(by_number))
+    found(len(by_number))
     missing = _alike(batch, [number for number in wanted if number not in by_number])
     if where == PROCESSES:
         workers = at_once(workers)

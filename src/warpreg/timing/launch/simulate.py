@@ -23,6 +23,7 @@ from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine, load
 from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import part_of
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
@@ -85,9 +86,12 @@ def simulate(
     if mode == "compiled" and (cold or described.memory.memory.model == "fixed"):
         firsts = first_equals(launches, described, chosen.design, window)
     results: dict[int, TimingResult] = {}
-    for number in firsts:
-        if number not in results:
+    wanted, done = list(dict.fromkeys(firsts)), 0
+    total = sum(int(launches[number].warp_instructions) for number in wanted)
+    for place, number in enumerate(wanted, 1):
+        with part_of(done, total, "warp-instructions", f"launch {place:,} of {len(wanted):,}"):
             results[number] = _result(timed(launches[number], described, chosen, *options), cold)
+        done += int(launches[number].warp_instructions)
     found = joined([results[number] for number in firsts])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
@@ -169,6 +173,7 @@ def timed(
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
         mode=mode,
         busy=blocks_timed,
+        expected=launch.warp_instructions * blocks_timed / max(1, math.prod(launch.grid)),
     )
     if between is not None:
         between.begin(outside.system, mode)
