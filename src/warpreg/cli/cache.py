@@ -20,7 +20,9 @@ MIB = 1 << 20
 @click.option("--clean", is_flag=True, help="Delete the entries.")
 @click.option("--verify", is_flag=True, help="Check every checksum; delete damaged entries and exit with status 1.")
 @click.option(
-    "--kind", metavar="NAME", help="Only entries of this kind (cuda, kernels, objects, cores, findings, results)."
+    "--kind",
+    metavar="NAME",
+    help="Only entries of this kind (cuda, kernels, objects, cores, findings, launches, results).",
 )
 @json_option
 def command(clean: bool, verify: bool, kind: str | None, as_json: bool) -> int:

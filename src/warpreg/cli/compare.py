@@ -140,6 +140,8 @@ def command(
             find_workload(name)
     if timed is not None and processes == 1:
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
+    if timed is not None and recompute:
+        timed = dataclasses.replace(timed, resume=False)
     how = _way(timed, suspend, schedule, names)
     making = RunOptions(size, seed, choice, recorded(timed, choices), max_instructions, reading)
     varied = _varied(options.vary, machine, choice)
