@@ -13,9 +13,9 @@ from datetime import datetime
 import pytest
 
 from warpreg.cli import main, steps
-from warpreg.cli.pace import Pace, amount, duration, end_words, rate_words
 from warpreg.cli.steps import Steps
 from warpreg.ir.work_observer import Work, observed_work, part_of, reached
+from warpreg.report.pace import Pace, amount, duration, end_words, rate_words
 
 NOON = datetime(2026, 3, 1, 12, 0)
 

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 import warpreg
+from warpreg.cache import jobs
 from warpreg.cli import compile_progress, installed
 from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
 
@@ -28,6 +29,7 @@ COMMANDS = {
     "compare": "Compare register-file designs on the same runs",
     "sweep": "Measure the designs, parameters, machines and workloads of a study file",
     "rank": "Rank the designs of a sweep, with what would turn the ranking",
+    "watch": "Show running commands, sweeps and their results in the browser",
     "archive": "Pack a study with its inputs, versions and results; unpack it",
     "diff": "Compare two versions of kernels: registers, accesses, energy, cycles",
     "report": "Write the results of sweeps as one HTML page, with figures and tables",
@@ -49,6 +51,8 @@ COMMANDS = {
 """Each command with its summary; the command ``x-y`` is ``warpreg.cli.x_y.command``, if no other package brings it."""
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+ENDS = {0: "finished", INTERRUPTED: "interrupted"}
+"""How a command has ended by its exit status; with any other one, it has failed."""
 
 
 class Commands(click.Group):
@@ -104,8 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
-    with _own_warnings_as_messages(), compile_progress.shown():
-        return _run(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    with _own_warnings_as_messages(), compile_progress.shown(), jobs.logged(given) as log:
+        status = _run(given)
+        log.end(ENDS.get(status, "failed"))
+        return status
 
 
 @contextmanager
@@ -124,9 +131,9 @@ def _own_warnings_as_messages() -> Iterator[None]:
         yield
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     try:
-        status = command.main(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        status = command.main(args=arguments, standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _complain("interrupted", INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as usage:
@@ -154,4 +161,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _complain(message: str, status: int) -> int:
     click.echo(f"warpreg: {shortened(message)}", err=True)
+    jobs.current().update(why=shortened(message))
     return status

@@ -148,15 +148,16 @@ def command(
     whole = VariationStudy(names, grids, technology, how, making, unchecked)
     with output.steps(len(names) * len(varied), "runs") as progress:
         progress.begin("replaying" if timed is None else "timing")
-        comparisons = list(
-            whole.compared(
-                varied,
-                processes or os.cpu_count() or 1,
-                lambda name: progress.done(),
-                lambda name: progress.found(),
-                recompute=recompute,
-            )
-        )
+        comparisons = []
+        for rows in whole.compared(
+            varied,
+            processes or os.cpu_count() or 1,
+            lambda name: progress.done(),
+            lambda name: progress.found(),
+            recompute=recompute,
+        ):
+            comparisons.append(rows)
+            _log(rows, progress)
     if options.baseline != BASELINE:
         comparisons = [list(against(rows, options.baseline)) for rows in comparisons]
     shown = [
@@ -171,6 +172,15 @@ def command(
     by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
     ranking = None if options.rank_by is None or not by_axes else Ranking.of(by_axes, options.rank_by)
     return _print(shown, ranking, form)
+
+
+def _log(rows: Sequence[Row | Failure], progress: output.Steps) -> None:
+    """Note the results in the log of the command."""
+    for row in rows:
+        if isinstance(row, Row):
+            progress.row(row.as_dict())
+        else:
+            progress.failed(", ".join(filter(None, (row.workload, row.design))), row.message)
 
 
 def _check_baseline(baseline: str, choices: Sequence[ConfiguredDesign]) -> None:

@@ -156,6 +156,7 @@ def command(
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"timing {target} on {machine}")
             timing = cli_cycles.timed_row(run, design, setting, timed, schedule)
+            progress.row(timing.as_dict())
     if as_json:
         timed_values = {} if timing is None else cli_cycles.as_dict(timing)
         output.print_json(_as_dict(run, profile, described, residencies) | report | timed_values)

@@ -8,22 +8,25 @@ from `warpreg.ir.work_observer`, the kernel that is compiled from `warpreg.ir.co
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.markup import escape
 
+from warpreg.cache import jobs
 from warpreg.cli.compile_progress import CompileProgress
-from warpreg.cli.pace import Pace
 from warpreg.ir.compile_observer import observed
 from warpreg.ir.work_observer import Work, observed_work
+from warpreg.report.pace import Pace
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+ROW = ("workload", "design", "machine", "elided", "energy_normalized", "cycles", "speed")
+"""Values of a result that are logged."""
 PATIENCE_S = 1.0
 """Delay before progress is shown."""
 PLAIN_S = 60.0
@@ -39,11 +42,14 @@ class Steps:
         self.pace.begin(total or 0)
         self._doing = self._place = self._work_unit = ""
         self._progress: Progress | None = None
+        self._log = jobs.current()
+        self._log_pace()
 
     def begin(self, description: str) -> None:
         """Describe the current step."""
         self._doing, self._place = description, ""
         self._part.begin(0)
+        self._log_pace()
         self._describe(description)
 
     def reached(self, work: Work) -> None:
@@ -51,6 +57,7 @@ class Steps:
         if (work.total, work.unit) != (self._part.total, self._work_unit) or work.done < self._part.done:
             self._part.begin(work.total, work.done)
         self._part.done, self._place, self._work_unit = work.done, work.place, work.unit
+        self._log_pace()
         self._describe(self.description)
 
     def show(self, text: str) -> None:
@@ -64,6 +71,7 @@ class Steps:
     def done(self, number: int = 1) -> None:
         """Count steps as finished."""
         self.pace.advance(number)
+        self._log_pace()
         self._describe(self.description)
 
     def tell(self, text: str) -> None:
@@ -77,7 +85,22 @@ class Steps:
     def found(self, number: int = 1) -> None:
         """Count steps that were finished before this command, which do not count in the rate."""
         self.pace.find(number)
+        self._log_pace()
         self._describe(self.description)
+
+    def row(self, values: Mapping[str, Any]) -> None:
+        """Note the figures of a result."""
+        kept = {name: values[name] for name in ROW if values.get(name) is not None}
+        self._log.add("rows", [kept])
+
+    def failed(self, what: str, why: str) -> None:
+        """Note what has failed, if there is a reason why."""
+        if why:
+            self._log.add("failures", [{"what": what, "why": why}])
+
+    def _log_pace(self) -> None:
+        shown, unit = (self.pace, self.unit) if self._counts_steps else (self._part, self._work_unit)
+        self._log.update(step=self.description, pace=shown.as_dict(), unit=unit)
 
     @property
     def description(self) -> str:

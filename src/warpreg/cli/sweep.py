@@ -76,7 +76,9 @@ def command(
     numbers = [] if only is None else _numbers(only)
     with output.steps(len(numbers) or len(cells.cells), "cells") as progress:
         progress.begin("measuring")
-        rows = swept(cells, numbers, executor, processes, progress.done, progress.found)
+        rows = swept(
+            cells, numbers, executor, processes, progress.done, progress.found, sweep_rows.logging(cells, progress)
+        )
     return sweep_rows.print_rows(cells, rows, form)
 
 

@@ -97,6 +97,7 @@ def command(
         for verdict in verify_all(chosen, size, seed, thorough, processes, progress.begin, design):
             verdicts.append(verdict)
             progress.done()
+            progress.failed(verdict.workload, verdict.failure)
     verdicts.sort(key=lambda verdict: verdict.workload)
     failed = [verdict for verdict in verdicts if verdict.failure]
     unchecked = [verdict for verdict in verdicts if verdict.unchecked and not verdict.failure]

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from warpreg import workloads
+from warpreg.cache import jobs
 from warpreg.cli import output
 from warpreg.cli.compile_options import given_options, own_compile_options
 from warpreg.cli.options import json_option, processes_option
@@ -134,16 +135,19 @@ def command(
         _print_codes(_only(chosen, "--code all"), size, selected, processes, fresh, as_json)
         return
     rows: list[dict[str, object]] = []
+    summaries = []
     for paper in chosen:
         options = _options(paper, code)
         with _progress(f"{paper}: ", len(selected or paper_module(paper).WORKLOADS)) as finished:
             study = measure(paper, size, selected, options, processes, finished, keep=not fresh)
         for name, reason in study.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
+            jobs.current().add("failures", [{"what": f"{paper}: {name}", "why": reason}])
         rows += [{"paper": paper, **one.as_dict(), "left_out": study.reasons} for one in reproduced(paper, study)]
+        summaries.append(summed(paper, [row for row in rows if row["paper"] == paper]))
+        jobs.current().add("notes", [f"{paper}: {summaries[-1]}"])
         if folder is not None:
             _write_figures(paper, study, folder)
-    summaries = [summed(paper, [row for row in rows if row["paper"] == paper]) for paper in chosen]
     if as_json:
         codes = {
             paper: {**as_dict(code_of(paper, code)), "options": _options(paper, code).as_dict()} for paper in chosen

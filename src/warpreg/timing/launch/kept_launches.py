@@ -111,8 +111,8 @@ class KeptLaunches:
 def key_of(
     launches: Sequence[RecordedLaunch], machine: Machine, chosen: ConfiguredDesign, options: dict[str, Any]
 ) -> str | None:
-    """The key of a run with these ``options`` of `simulate`; None for one that is too short, whose launches are no trace
-    files, or whose design was not loaded by name or path.
+    """The key of a run with these ``options`` of `simulate`; None for one that is too short, whose launches are no
+    trace files, or whose design was not loaded by name or path.
     """
     instructions = sum(int(launch.warp_instructions) for launch in launches)
     if instructions < LEAST_INSTRUCTIONS or not chosen.source:

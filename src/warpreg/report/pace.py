@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 FIRST_S = 2.0
@@ -17,10 +17,12 @@ class Pace:
         self._clock = clock
         self.began, self.done, self.total = clock(), 0.0, 0.0
         self._found = 0.0
+        self._began_at = time.time()
 
     def begin(self, total: float, done: float = 0) -> None:
         """Begin to measure with so much done."""
         self.began, self.done, self.total, self._found = self._clock(), done, total, done
+        self._began_at = time.time()
 
     def advance(self, done: float) -> None:
         """So much more is done."""
@@ -30,6 +32,18 @@ class Pace:
         """So much more was done before."""
         self.done += done
         self._found += done
+
+    def as_dict(self) -> dict[str, float]:
+        """For a log; ``began`` in seconds since 1970."""
+        return {"began": self._began_at, "done": self.done, "found": self._found, "total": self.total}
+
+    @staticmethod
+    def of_dict(values: Mapping[str, float], now: float) -> Pace:
+        """The pace of a log, at a time in seconds since 1970."""
+        pace = Pace(lambda: now)
+        pace.begin(values["total"], values["found"])
+        pace.began, pace.done = values["began"], values["done"]
+        return pace
 
     @property
     def rate(self) -> float | None:
