@@ -30,7 +30,7 @@ COMMANDS = {
     "sweep": "Measure the designs, parameters, machines and workloads of a study file",
     "rank": "Rank the designs of a sweep, with what would turn the ranking",
     "watch": "Show running commands, sweeps and their results in the browser",
-    "archive": "Pack a study with its inputs, versions and results; unpack it",
+    "archive": "Pack a study or a comparison with code and results; check such an archive",
     "diff": "Compare two versions of kernels: registers, accesses, energy, cycles",
     "report": "Write the results of sweeps as one HTML page, with figures and tables",
     "reproduce": "Measure the results of a paper and compare them with the published values",

@@ -12,10 +12,11 @@ from click.testing import CliRunner
 from warpreg.cache.jobs import Job
 from warpreg.cli import main
 from warpreg.cli.watch import command
+from warpreg.evaluation.runs.design_means import design_means
 from warpreg.evaluation.sweep.sweep import swept
 from warpreg.report.loopback import Request
 from warpreg.report.watch.page import routes
-from warpreg.report.watch.state import MAX_FAILURES, figures, state_of
+from warpreg.report.watch.state import MAX_FAILURES, state_of
 from warpreg.report.watch.study import WatchedStudy
 
 STUDY = 'workloads = "vector-add"\nsizes = "tiny"\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4] }\n'
@@ -51,7 +52,7 @@ def test_figures_are_means_of_each_design_so_far() -> None:
         {"design": "mrf", "elided": 0.0, "energy_normalized": 1.0},
         {"design": "rfc", "elided": 0.6, "energy_normalized": 0.32},
     ]
-    first, second = figures(rows)
+    first, second = design_means(rows)
     assert first == {"design": "rfc", "results": 2, "elided": 0.4, "energy_normalized": pytest.approx(0.4)}
     assert second == {"design": "mrf", "results": 1, "elided": 0.0, "energy_normalized": 1.0}
 

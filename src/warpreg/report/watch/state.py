@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from warpreg.cache.jobs import Job
-from warpreg.evaluation.runs.row import geometric_mean
+from warpreg.evaluation.runs.design_means import design_means
 from warpreg.report.pace import Pace, duration, rate_words
 
-SHARE = "elided"
-FIGURES = (SHARE, "energy_normalized", "speed", "cycles")
-"""Of results, in this order; the mean of shares is the arithmetic one, that of the others the geometric one."""
 MAX_FAILURES = 200
 """Failures that a page lists."""
 
@@ -35,7 +32,7 @@ def state_of(job: Job, now: float) -> dict[str, Any]:
         "notes": values["notes"],
         "failures": failures[:MAX_FAILURES],
         "more_failures": max(0, len(failures) - MAX_FAILURES),
-        "figures": figures(values["rows"]),
+        "figures": design_means(values["rows"]),
     }
 
 
@@ -65,22 +62,3 @@ def _progress(values: Mapping[str, Any], now: float, is_running: bool) -> dict[s
         words = ", ".join([words.split(", ")[0], *([rate_words(rate)] if rate else [])])
     found = f", {paced['found']:,.0f} known before" if paced["found"] else ""
     return {"done": pace.done, "total": pace.total, "progress": words + found}
-
-
-def figures(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The means of each design over its results so far, in the order in which the designs were met."""
-    by_design: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by_design.setdefault(row["design"], []).append(row)
-    return [{"design": design, "results": len(own), **_means(own)} for design, own in by_design.items()]
-
-
-def _means(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The means of the figures that all of the rows have."""
-    found: dict[str, float] = {}
-    for name in FIGURES:
-        values = [float(row[name]) for row in rows if row.get(name) is not None]
-        if len(values) == len(rows):
-            is_mean = name == SHARE or min(values) <= 0
-            found[name] = sum(values) / len(values) if is_mean else geometric_mean(values)
-    return found

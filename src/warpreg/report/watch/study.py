@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from warpreg.evaluation.runs.design_means import design_means
 from warpreg.evaluation.sweep.batch import Batch
 from warpreg.evaluation.sweep.errors import SweepError
 from warpreg.evaluation.sweep.study_file import read_study
 from warpreg.evaluation.sweep.sweep import batch_of
 from warpreg.ir.errors import WarpregError
-from warpreg.report.watch.state import MAX_FAILURES, figures
+from warpreg.report.watch.state import MAX_FAILURES
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class WatchedStudy:
             "notes": [],
             "failures": problems[:MAX_FAILURES],
             "more_failures": max(0, len(problems) - MAX_FAILURES),
-            "figures": figures(self._rows[number] for number in sorted(self._rows)),
+            "figures": design_means(self._rows[number] for number in sorted(self._rows)),
         }
 
 
