@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from warpreg.cli.options import unchecked_option
 from warpreg.evaluation.archive import check as checks
 from warpreg.evaluation.archive import command as commands
 from warpreg.evaluation.archive import study as studies
-from warpreg.evaluation.archive.contents import Archive
+from warpreg.evaluation.archive.contents import Archive, read_archive, written
 from warpreg.evaluation.archive.errors import ArchiveError
 from warpreg.evaluation.sweep.study_file import read_study
 from warpreg.evaluation.sweep.sweep import batch_of
@@ -48,7 +49,9 @@ def _written(path: Path) -> Iterator[None]:
     is_flag=True,
     help="Measure with an empty cache before packing; the archive then states time and hardware.",
 )
-@click.option("--check", is_flag=True, help="Measure an unpacked archive again, and print whether it is reproduced.")
+@click.option(
+    "--check", is_flag=True, help="Measure an archive or its folder again, and print whether it is reproduced."
+)
 @click.option(
     "--with",
     "more",
@@ -75,7 +78,7 @@ def command(
     """
     first = Path(source[0])
     if check:
-        return _check(_alone(source))
+        return _checked(_alone(source))
     if source[0] in commands.COMMANDS:
         given = [*source, *(["--unchecked"] if unchecked else [])]
         with out.steps() as progress:
@@ -127,10 +130,20 @@ def _unpack(archive: Path, folder: Path) -> None:
         click.echo(f"note: {told}", err=True)
 
 
-def _check(folder: Path) -> int:
+def _checked(source: Path) -> int:
+    """Check a folder or a packed archive."""
+    if not source.is_file():
+        return _check(source)
+    _, files = read_archive(source)
+    with tempfile.TemporaryDirectory() as folder:
+        written(files, Path(folder))
+        return _check(Path(folder), source)
+
+
+def _check(folder: Path, name: Path | None = None) -> int:
     with out.steps() as progress:
         progress.begin("measuring with an empty cache")
-        verdict = checks.check(folder)
+        verdict = checks.check(folder, name or folder)
     if not verdict.differences:
         how = (
             "all numbers equal" if not verdict.largest else f"numbers equal within {verdict.largest:.1g} of their value"

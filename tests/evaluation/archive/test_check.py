@@ -187,6 +187,16 @@ def test_a_measured_archive_states_time_and_hardware() -> None:
     assert "1,234 s with an empty cache, compilation included, on P with 2 processors and 8 GiB of memory" in text
 
 
+def test_a_reproduction_states_published_and_measured_values() -> None:
+    common = {"name": "n", "warpreg": "0", "command": ["reproduce"], "relative_tolerance": 1e-9, "measured": None}
+    results = [
+        {"id": "rfc.1", "published": 0.5, "measured": 0.51, "unit": "share", "within": True},
+        {"id": "rfc.2", "published": 0.7, "measured": None, "unit": "share", "within": None},
+    ]
+    text = readme({**common, "libraries": {}, "python": "3", "platform": "L"}, {"results": results}, [])
+    assert "| rfc.1 | 0.5 | 0.51 | share | True |\n\nAll of them" in text
+
+
 def test_a_wheel_has_the_code_and_the_same_bytes(tmp_path: Path) -> None:
     name, content = wheel.wheel_of(wheel.PAPERS)
     assert wheel.wheel_of(wheel.PAPERS) == (name, content)

@@ -57,8 +57,8 @@ def measured(command: Sequence[str], folder: Path, *, afresh: bool) -> Measureme
         raise ArchiveError(f"warpreg {' '.join(command)}: expected results, exit status {found.returncode}") from error
 
 
-def check(folder: Path) -> Verdict:
-    """Check the files of an unpacked archive, measure again and compare.
+def check(folder: Path, name: Path) -> Verdict:
+    """Check the files of an unpacked archive with this ``name``, measure again and compare.
 
     Raises ArchiveError for a folder that is no archive, a changed file, and other code than that of the archive.
     """
@@ -66,7 +66,7 @@ def check(folder: Path) -> Verdict:
     _check_files(folder, manifest)
     if wheel.content_digest(manifest["packages"]) != manifest["content"]:
         raise ArchiveError(
-            f"{folder}: expected the code of its wheels/ (warpreg {manifest['warpreg']}), found other code (warpreg"
+            f"{name}: expected the code of its wheels/ (warpreg {manifest['warpreg']}), found other code (warpreg"
             f" {warpreg.__version__}); 'make setup' installs it"
         )
     expected = json.loads((folder / EXPECTED).read_bytes())

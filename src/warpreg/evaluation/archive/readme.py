@@ -8,6 +8,8 @@ from typing import Any
 
 from warpreg.evaluation.runs.design_means import FIGURES, design_means
 
+PUBLISHED = ("id", "published", "measured", "unit", "within")
+"""Columns of a reproduction."""
 MAKEFILE = """\
 # make setup: install the code of this archive into .venv; make check: measure again and compare.
 PYTHON ?= python3
@@ -85,17 +87,23 @@ No GPU is needed, unless the command says so. The results do not depend on the m
 
 
 def _expected(expected: Any) -> str:
+    if isinstance(expected, dict) and _are_rows(expected.get("results")):
+        published = [one for one in expected["results"] if one.get("measured") is not None]
+        return f"Published and measured values:\n\n{_table(PUBLISHED, published)}"
     rows = [one for one in expected if "design" in one and "error" not in one] if _are_rows(expected) else []
     if not rows:
         return "The command prints one JSON text."
     means = design_means(_with_parameters(rows))
     columns = ["design", "results", *(name for name in FIGURES if any(name in one for one in means))]
-    lines = [columns, ["---"] * len(columns)]
-    lines += [[_cell(one.get(name, "")) for name in columns] for one in means]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = _table(columns, means)
     failed = len(expected) - len(rows)
     told = f"\n\n{failed} results are failures; `expected.json` has the reasons." if failed else ""
     return f"Means of each design over its results:\n\n{table}{told}"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    lines = [columns, ["---"] * len(columns), *([_cell(one.get(name, "")) for name in columns] for one in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _with_parameters(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
