@@ -503,7 +503,7 @@ def _awaited(warp: Warp, now: int) -> int:
         return turns.TOKEN
     awaited = warp.awaited()
     if any(one.instruction.long_latency for one in awaited):
-        return turns.MEMORY
+        return turns.LONG_RESULT
     return turns.RESULT if awaited or warp.exceeds_limit else turns.NOTHING
 
 

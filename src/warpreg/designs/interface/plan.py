@@ -147,8 +147,8 @@ class Plan(NamedTuple):
     """int64[n, 6] accesses to memory of the design's own with columns SENT_*."""
     queued: NDArray[np.int64]
     """int64[8]: numbers of rows of extras, woken, asked, completed and sent, which exceed n if more were requested so
-    that the core can raise an error; a mask of slices that the banks do not have; the cycles by which the results of the
-    instruction are postponed; and 1 plus a warp that ``choose`` may not choose.
+    that the core can raise an error; a mask of slices that the banks do not have; the cycles by which the results of
+    the instruction are postponed; and 1 plus a warp that ``choose`` may not choose.
     """
     planned: NDArray[np.int64]
     """int64[7].  Of the hook under way, a bit for each operand that it has planned (PLANNED), the operand of row 0

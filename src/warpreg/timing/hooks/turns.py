@@ -117,5 +117,5 @@ def _awaited(c: Core, warp: WarpRow, now: int) -> int:
     if stop == warps.AT_TOKEN or ports.asks_later(c, warp, now):
         return turns.TOKEN
     if needs_any_of(c, warp, head, warps.BUSY + warps.LONG_SET * c.machine[machine.WORDS]):
-        return turns.MEMORY
+        return turns.LONG_RESULT
     return turns.RESULT if slowest(c, warp) >= 0 else turns.NOTHING
