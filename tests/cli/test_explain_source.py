@@ -74,3 +74,10 @@ def test_cycles_add_causes_widths_and_the_banks_of_the_machine(tmp_path: Path, c
 def test_bad_input_is_one_message(capsys: Output, arguments: list[str], message: str) -> None:
     assert main(["explain", *arguments]) in (1, 2)
     assert message in capsys.readouterr().err
+
+
+def test_machine_code_has_source_lines(capsys: Output) -> None:
+    pytest.importorskip("nvidia")
+    assert main(["explain", "vector-add", "--code", "sm_80", "--source", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert {line["line"] for line in found["lines"]} >= {6, 7, 9}

@@ -126,3 +126,17 @@ def test_an_error_of_a_page_ends_its_request_only(server: LoopbackServer) -> Non
         assert ask(other)[0] == 200
         other.shutdown()
         thread.join()
+
+
+def test_a_token_is_the_first_part_of_every_path() -> None:
+    with listening(ROUTES, token="secret") as other:
+        thread = threading.Thread(target=other.run, daemon=True)
+        thread.start()
+        assert other.address.endswith("/secret/")
+        assert ask(other, "/secret/")[:2] == (200, "<p>page</p>")
+        assert ask(other, "/secret/said", "POST", b"abc")[1] == "cba"
+        for path in ("/", "/said", "/secre/", "/Secret/", ""):
+            assert ask(other, path)[0] == 403
+        assert ask(other, "/secretly")[0] == 404
+        other.shutdown()
+        thread.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from warpreg import codegen
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import one_value, set_option
+from warpreg.cli.explorer import explore, subject_of
 from warpreg.cli.launching import KERNEL_FILES, module_of
 from warpreg.cli.listings import styled
 from warpreg.cli.options import json_option, problem_options, trace_options
@@ -31,6 +33,7 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
+from warpreg.machine_code.assembler import MachineCode
 from warpreg.report.files import whole
 from warpreg.report.listing import Line, Listing, listing
 from warpreg.report.source_page import source_page
@@ -55,6 +58,13 @@ from warpreg.report.source_view import Cost, Explanation, source_lines, source_t
     metavar="FILE",
     help="Write a page with the source beside the listing.",
 )
+@click.option(
+    "--serve",
+    is_flag=True,
+    help="Show the source in the browser, to edit: what the compilers make of it stands beside it.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --serve: the port. Default: a free one.")
+@click.option("--open", "show", is_flag=True, help="With --serve: open the browser.")
 @click.option(
     "--energy",
     "costs",
@@ -81,6 +91,9 @@ def command(
     wanted: str | None,
     by_line: bool,
     html: Path | None,
+    serve: bool,
+    port: int,
+    show: bool,
     costs: str | None,
     machine: str,
     technology: str | None,
@@ -94,6 +107,10 @@ def command(
     """Print a compiled kernel, or those of a hardware trace: blocks, instructions, source lines, live ranges and
     register pressure.
     """
+    if serve:
+        _expect_page_alone(bool(wanted or by_line or html or costs or as_json or choice.machine_code))
+        explore(subject_of(target, kernel, choice, design_name, _values(design_name, settings)), port, show=show)
+        return
     if costs and not (by_line or html):
         raise click.UsageError(f"--{costs} requires --source or --html")
     check_reading([target], reading)
@@ -105,7 +122,7 @@ def command(
     else:
         module = _module(target, choice, kernel)
         names = module.kernel_names(kernel)
-        options = choice.options_for(module)
+        options = _with_lines(choice.options_for(module)) if by_line or html else choice.options_for(module)
         if wanted:
             _check_passes(module, target, design_name)
             _print_passes(module, names, options, wanted, verify_each, as_json)
@@ -154,6 +171,11 @@ def command(
             console.print(line, soft_wrap=True)
 
 
+def _expect_page_alone(is_other: bool) -> None:
+    if is_other:
+        raise click.UsageError("--serve shows a page: leave out --print-after, --source, --html, --json and --code")
+
+
 def _print_passes(
     module: Module, names: list[str], options: codegen.CompileOptions, wanted: str, verify_each: bool, as_json: bool
 ) -> None:
@@ -186,6 +208,12 @@ def _module(target: str, choice: CompileChoice, kernel: str | None) -> Module:
     if Path(target).suffix in KERNEL_FILES:
         return module_of(target, choice, kernel)
     return find_workload(target).module(choice.cuda)
+
+
+def _with_lines(options: codegen.CompileOptions) -> codegen.CompileOptions:
+    """The same, where the code of ``ptxas`` names its source lines."""
+    made = options.assembler
+    return replace(options, assembler=replace(made, lines=True)) if isinstance(made, MachineCode) else options
 
 
 def _check_passes(module: Module, target: str, design_name: str | None) -> None:

@@ -84,7 +84,7 @@ def _rank_folder(folder: Path, by: str | None, unchecked: bool, as_json: bool, g
         given.get("seconds", SECONDS),
         given.get("memory", MEMORY),
     )
-    return rank_folder(folder, rules, cast(Score, by or SCORES[0]), as_json)
+    return rank_folder(folder, rules, by or SCORES[0], as_json)
 
 
 def _rank_study(study: Path, by: str, unchecked: bool, as_json: bool) -> None:

@@ -26,11 +26,15 @@ KEPT = 8
 
 @dataclass(frozen=True)
 class MachineCode:
-    """The assembler ``ptxas`` of a ``version`` for an ``architecture``; ``max_registers`` limits those of a thread."""
+    """The assembler ``ptxas`` of a ``version`` for an ``architecture``; ``max_registers`` limits those of a thread.
+
+    With ``lines``, instructions name their source lines; the code is the same.
+    """
 
     architecture: str
     version: str
     max_registers: int | None = None
+    lines: bool = False
 
     @classmethod
     def of(cls, architecture: str, max_registers: int | None = None) -> MachineCode:
@@ -67,14 +71,15 @@ class MachineCode:
         data = store.read(KIND, key)
         if data is None:
             made = assembled(text, self.architecture, self._options)
-            data = pickle.dumps((made, disassembled(made)))
+            data = pickle.dumps((made, disassembled(made, lines=self.lines)))
             store.write(KIND, key, data)
         binary, listed = pickle.loads(data)
         return binary, listed
 
     @property
     def _options(self) -> list[str]:
-        return [] if self.max_registers is None else [f"-maxrregcount={self.max_registers}"]
+        limit = [] if self.max_registers is None else [f"-maxrregcount={self.max_registers}"]
+        return [*limit, *(["-lineinfo"] if self.lines else [])]
 
     def _key(self, text: str) -> str:
         return store.key_of(text, self.architecture, self.version, str(self._options))

@@ -58,12 +58,17 @@ def assembled(ptx: str, architecture: str, options: Sequence[str] = ()) -> bytes
         return cubin.read_bytes()
 
 
-def disassembled(cubin: bytes) -> str:
-    """The listing of a cubin with its encodings.  Raises `VendorToolMissingError`, `VendorToolError`."""
+def disassembled(cubin: bytes, *, lines: bool = False) -> str:
+    """The listing of a cubin with its encodings, and with the source ``lines`` that it knows.
+
+    Raises `VendorToolMissingError`, `VendorToolError`.
+    """
     with tempfile.TemporaryDirectory(prefix="warpreg-nvdisasm-") as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        return output_of([str(find_tool("nvdisasm")), "-c", "-hex", str(path)], LISTING_SECONDS)
+        return output_of(
+            [str(find_tool("nvdisasm")), "-c", "-hex", *(["-g"] if lines else []), str(path)], LISTING_SECONDS
+        )
 
 
 def output_of(command: list[str], seconds: float | None = None) -> str:

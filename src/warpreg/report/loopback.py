@@ -1,6 +1,7 @@
 """A web server for pages of this machine's user: it listens on the loopback address only.
 
-Other web pages that the user has open must not reach it.  A request whose ``Host`` is no name of the loopback address
+Other web pages that the user has open must not reach it, nor other users of the machine what has a *token*: an
+unguessable first part of all paths.  A request whose ``Host`` is no name of the loopback address
 is refused, which ends attacks that make a foreign name resolve to it (DNS rebinding); so is one that another page sends
 (its ``Origin``).  A page carries its own content security policy.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import secrets
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -62,12 +64,14 @@ class LoopbackError(WarpregError):
 
 
 @contextmanager
-def listening(routes: Routes, port: int = 0) -> Iterator[LoopbackServer]:
+def listening(routes: Routes, port: int = 0, token: str = "") -> Iterator[LoopbackServer]:
     """A server at ``port`` (0: any free one); inside, call its `run`.  Raises LoopbackError for a port that is in use
     or not allowed.
+
+    With a ``token``, requests outside ``/TOKEN/`` are refused; routes are named without it.
     """
     try:
-        server = LoopbackServer(routes, port)
+        server = LoopbackServer(routes, port, token)
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else "expected 0 to 65535"
         raise LoopbackError(f"{HOST}:{port}: {why}") from error
@@ -83,14 +87,15 @@ class LoopbackServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, routes: Routes, port: int) -> None:
+    def __init__(self, routes: Routes, port: int, token: str = "") -> None:
         self.routes = routes
+        self.prefix = f"/{token}" if token else ""
         super().__init__((HOST, port), _Handler)
 
     @property
     def address(self) -> str:
         """The address of the first page."""
-        return f"http://{HOST}:{self.server_port}/"
+        return f"http://{HOST}:{self.server_port}{self.prefix}/"
 
     def run(self, *, show: bool = False) -> None:
         """Answer until ``shutdown`` or Ctrl-C, which is no error; ``show`` opens the user's browser."""
@@ -120,9 +125,10 @@ class _Handler(BaseHTTPRequestHandler):
         place = urlsplit(self.path)
         answer = self._refusal()
         if answer is None:
-            respond = self.server.routes.get((method, place.path))
+            path = place.path[len(self.server.prefix) :]
+            respond = self.server.routes.get((method, path))
             if respond is None:
-                answer = _refused(HTTPStatus.NOT_FOUND, f"{method} {place.path}: nothing is here")
+                answer = _refused(HTTPStatus.NOT_FOUND, f"{method} {path}: nothing is here")
             else:
                 answer = _answered(respond, Request(dict(parse_qsl(place.query)), self.rfile.read(self._length)))
         self._send(answer)
@@ -134,6 +140,9 @@ class _Handler(BaseHTTPRequestHandler):
             return _refused(HTTPStatus.FORBIDDEN, f"expected a host of the loopback address, found {host!r}")
         if origin is not None and origin != f"http://{host}":
             return _refused(HTTPStatus.FORBIDDEN, f"expected a page of http://{host}, found {origin!r}")
+        prefix = self.server.prefix.encode()
+        if not secrets.compare_digest(self.path.encode()[: len(prefix)], prefix):
+            return _refused(HTTPStatus.FORBIDDEN, "expected the token of this server as the first part of the path")
         if not 0 <= self._length <= MAX_BODY_BYTES:
             return _refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MAX_BODY_BYTES} bytes")
         return None

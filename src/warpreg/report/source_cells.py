@@ -67,8 +67,23 @@ class Cells:
         if self.causes:
             entries.append(_legend("Cycles that warps wait before an instruction, by cause", self.causes, "waits"))
         if self.levels:
-            entries.append(_legend("Where operands are", self.levels, "places"))
+            entries.append(self.level_legend("Where operands are"))
         yield f'<div class="legends">{"".join(entries)}</div>'
+
+    def level_legend(self, title: str) -> str:
+        """The colours of the levels of a register file."""
+        return _legend(title, self.levels, "places")
+
+    def places(self, pc: int) -> str:
+        """Where the design puts the operands of an instruction; empty without."""
+        note = self.explanation.notes.get(pc)
+        return " ".join(map(self._place, note.places)) if note else ""
+
+    def words(self, pc: int) -> str:
+        """What else the design says of an instruction."""
+        note = self.explanation.notes.get(pc)
+        words = [*note.facts, *(["strand ends"] if note.ends_strand else []), note.reason] if note else []
+        return escape(", ".join(filter(None, words)))
 
     def cost(self, part: str, pcs: Sequence[int]) -> str:
         """A cell of a source line."""
@@ -78,14 +93,12 @@ class Cells:
         """A cell of an instruction."""
         if part in ("energy", "widths", "waits"):
             return self._cost(part, (pc,), self.most_of_instructions)
-        note = self.explanation.notes.get(pc)
         if part == "banks":
             count = self.explanation.conflicts.get(pc, "")
             return f'<td class="number banks">{f"<span class=badge>{count}</span>" if count else ""}</td>'
         if part == "places":
-            return f'<td class="places">{" ".join(map(self._place, note.places)) if note else ""}</td>'
-        words = [*note.facts, *(["strand ends"] if note.ends_strand else []), note.reason] if note else []
-        return f'<td class="quiet notes">{escape(", ".join(filter(None, words)))}</td>'
+            return f'<td class="places">{self.places(pc)}</td>'
+        return f'<td class="quiet notes">{self.words(pc)}</td>'
 
     def _cost(self, part: str, pcs: Sequence[int], most: Mapping[str, float]) -> str:
         explanation = self.explanation

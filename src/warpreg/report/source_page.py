@@ -192,17 +192,21 @@ def _listing(explanation: Explanation, cells: Cells, parts: Sequence[str]) -> It
 def _listing_row(line: Line, cells: Cells, parts: Sequence[str]) -> str:
     source = line.instruction.source
     key = _key(source.file, source.line) if source else _key("", 0)
+    return (
+        f'<tr data-line="{escape(key)}"><th class="number" scope="row">{line.pc}</th>'
+        f'<td class="ranges" aria-hidden="true">{line.ranges}</td><td>{instruction_text(line)}</td>'
+        f'{"".join(cells.of_instruction(part, line.pc) for part in parts)}<td class="number">{line.pressure}</td></tr>'
+    )
+
+
+def instruction_text(line: Line) -> str:
+    """An instruction with its opcode in bold."""
     opcode, _, operands = str(line.instruction).partition(" ")
     if opcode.startswith("@"):
         predicate, (opcode, _, operands) = f"{opcode} ", operands.partition(" ")
     else:
         predicate = ""
-    text = f"{escape(predicate)}<b>{escape(opcode)}</b> {escape(operands)}"
-    return (
-        f'<tr data-line="{escape(key)}"><th class="number" scope="row">{line.pc}</th>'
-        f'<td class="ranges" aria-hidden="true">{line.ranges}</td><td>{text}</td>'
-        f'{"".join(cells.of_instruction(part, line.pc) for part in parts)}<td class="number">{line.pressure}</td></tr>'
-    )
+    return f"{escape(predicate)}<b>{escape(opcode)}</b> {escape(operands)}"
 
 
 def _key(file: str, number: int) -> str:

@@ -2,5 +2,5 @@
 
 Reading order: `options`, `headers` (where headers are, and what a source includes), `templates` (kernels to
 instantiate), `nvrtc` (the run-time compiler), `nvcc` (for files with host code), `internal_names`, `errors`, `compile`
-(all together, cached).
+(all together, cached), `sealed` (without files).
 """

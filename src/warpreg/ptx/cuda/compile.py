@@ -67,14 +67,14 @@ def compile_cuda(
     `CompilerMissingError` without the ``cuda`` extra.
     """
     source = (folder or Path()).resolve() / name
-    flags = _flags(options)
+    chosen = flags(options)
     headers = included(text, source.parent, options.folders)
     sources = [text, *(content.decode(errors="replace") for content in headers.files.values())]
     known = all_templates(sources)
     nvcc = find_nvcc()
     key = None
     if headers.is_whole:
-        key = _key(text, name, source, flags, kernels, headers, nvcc)
+        key = _key(text, name, source, chosen, kernels, headers, nvcc)
     if key is not None and (kept := store.read(KIND, key)) is not None:
         ptx, names = json.loads(kept)
     else:
@@ -94,7 +94,7 @@ def headers_of(path: Path, options: CudaOptions = AS_IT_IS) -> list[Path]:
     return list(included(read_text(path, errors="replace"), path.parent, options.folders).files)
 
 
-def _flags(options: CudaOptions) -> list[str]:
+def flags(options: CudaOptions) -> list[str]:
     """Flags of NVRTC.  Raises CudaOptionError for an architecture that they do not know."""
     found = ARCHITECTURE.fullmatch(options.architecture)
     known = nvrtc.architectures()
@@ -110,14 +110,14 @@ def _key(
     text: str,
     name: str,
     source: Path,
-    flags: Sequence[str],
+    chosen: Sequence[str],
     kernels: Sequence[str],
     headers: IncludedHeaders,
     nvcc: Nvcc | None,
 ) -> str:
     contents = {str(path): content.decode(errors="surrogateescape") for path, content in headers.files.items()}
     versions = [nvrtc.nvrtc_version(), toolkit_versions(), nvcc.identity if nvcc else ()]
-    parts = [name, str(source), list(flags), list(kernels), contents, headers.missing, versions]
+    parts = [name, str(source), list(chosen), list(kernels), contents, headers.missing, versions]
     return store.key_of(content_digest(), text, json.dumps(parts))
 
 
@@ -127,7 +127,7 @@ def _compiled(
     """The PTX as the compiler has written it, with the names of the kernels."""
     system = [f"-I{folder}" for folder in (*toolkit_folders(), STAND_INS)]
     try:
-        return nvrtc.compile_text(text, str(source), [*_flags(options), *system], kernels)
+        return nvrtc.compile_text(text, str(source), [*flags(options), *system], kernels)
     except CudaCompileError as error:
         log = error.log.replace(NAME_MAP, f"kernel {', '.join(kernels)}")
     if nvcc is not None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from warpreg.ptx.cuda.errors import CompilerMissingError, CudaCompileError
 
 
-def compile_text(text: str, name: str, flags: Sequence[str], kernels: Sequence[str] = ()) -> tuple[str, list[str]]:
+def compile_text(
+    text: str,
+    name: str,
+    flags: Sequence[str],
+    kernels: Sequence[str] = (),
+    headers: Mapping[str, bytes] | None = None,
+) -> tuple[str, list[str]]:
     """PTX of a source text, and the names in it of ``kernels``, templates with arguments that are instantiated.
 
-    ``name`` is the path of the file of the source, which need not exist.
+    ``name`` is the path of the file of the source, which need not exist.  ``headers`` are texts by the names under
+    which sources include them; others are looked for on disk.
 
     Raises `CudaCompileError` with NVRTC's log, `CompilerMissingError` without the ``cuda`` extra.
     """
     nvrtc = _nvrtc()
-    status, program = nvrtc.nvrtcCreateProgram(text.encode(), name.encode(errors="replace"), 0, [], [])
+    texts, names = list((headers or {}).values()), [one.encode() for one in headers or ()]
+    status, program = nvrtc.nvrtcCreateProgram(text.encode(), name.encode(errors="replace"), len(names), texts, names)
     _expect_success(nvrtc, status, name)
     try:
         for kernel in kernels:
