@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from warpreg.checks.leaderboard.scores import SCORES, Score
+from warpreg.checks.leaderboard.scores import SCORES
 from warpreg.cli import output
 from warpreg.cli.options import SIZES, json_option, unchecked_option
 from warpreg.cli.rankings import Ranking, Rows
