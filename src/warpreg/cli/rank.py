@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from warpreg.checks.leaderboard.scores import SCORES, Score
+from warpreg.checks.leaderboard.scores import SCORES
 from warpreg.cli import output
 from warpreg.cli.options import SIZES, json_option, unchecked_option
 from warpreg.cli.rankings import Ranking, Rows
@@ -84,7 +84,7 @@ def _rank_folder(folder: Path, by: str | None, unchecked: bool, as_json: bool, g
         given.get("seconds", SECONDS),
         given.get("memory", MEMORY),
     )
-    return rank_folder(folder, rules, cast(Score, by or SCORES[0]), as_json)
+    return rank_folder(folder, rules, by or SCORES[0], as_json)
 
 
 def _rank_study(study: Path, by: str, unchecked: bool, as_json: bool) -> None:
