@@ -87,7 +87,7 @@ def test_a_forged_result_that_is_none_has_a_reason(tmp_path: Path, result: str) 
 
 @pytest.mark.slow
 def test_a_folder_with_a_good_and_a_wrong_design(tmp_path: Path, capsys: Output) -> None:
-    """The plain register file and the design that does nothing tie; the same input prints the same bytes."""
+    """The plain register file and the design that does nothing tie; sources that cost nothing are not ranked."""
     (tmp_path / "nothing.py").write_text(HEAD, encoding="utf-8")
     (tmp_path / "free.py").write_text(
         f"{HEAD}@hook\ndef plan_reads(state, program, warp, pc, plan):\n"

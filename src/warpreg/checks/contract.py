@@ -100,9 +100,10 @@ def check_design(
     findings.append(_guarded("checked timing", lambda: _timed(design, given, subjects, machine, mode)))
     begin("looking for what has not run")
     with ran.watching():
-        timed_kernels = _guarded("", lambda: _timed_kernels(design, given, machine, seed))
-    if timed_kernels.verdict != "failed":
-        findings.append(_all_ran(ran))
+        timed_kernels = _guarded("timing of random kernels", lambda: _timed_kernels(design, given, machine, seed))
+    if timed_kernels.verdict == "failed":
+        findings.append(timed_kernels)
+    findings.append(_all_ran(ran))
     return findings
 
 
