@@ -20,7 +20,14 @@ from warpreg.report.watch.page import routes
 from warpreg.report.watch.state import MAX_FAILURES, state_of
 from warpreg.report.watch.study import WatchedStudy
 
-STUDY = 'workloads = "vector-add"\nsizes = "tiny"\nseeds = 76\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4] }\n'
+STUDY = """
+workloads = "vector-add"
+sizes = "tiny"
+seeds = 76
+[[designs]]
+name = "rfc"
+parameters = { entries = [2, 4] }
+"""
 
 
 def job(state: str = "running", **values: Any) -> Job:
