@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from warpreg.cache import jobs
 from warpreg.cache.jobs import Job
 from warpreg.cli import main
 from warpreg.cli.watch import command
@@ -19,7 +20,14 @@ from warpreg.report.watch.page import routes
 from warpreg.report.watch.state import MAX_FAILURES, state_of
 from warpreg.report.watch.study import WatchedStudy
 
-STUDY = 'workloads = "vector-add"\nsizes = "tiny"\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4] }\n'
+STUDY = """
+workloads = "vector-add"
+sizes = "tiny"
+seeds = 76
+[[designs]]
+name = "rfc"
+parameters = { entries = [2, 4] }
+"""
 
 
 def job(state: str = "running", **values: Any) -> Job:
@@ -82,6 +90,26 @@ def test_a_study_finds_the_cells_that_any_command_has_measured(study: Path) -> N
     assert watched.state()["state"] == "finished"
     answer = routes([watched])["GET", "/state"](Request())
     assert json.loads(answer.content)["studies"][0]["done"] == 2
+
+
+@pytest.mark.slow
+def test_a_sweep_notes_the_figures_and_failures_of_its_cells(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second value is out of range, so that its cell fails; a second sweep finds the first cell."""
+    study.write_text(STUDY.replace("76", "77").replace("rfc", "orf-lrf").replace("[2, 4]", "[3, 99]"))
+    monkeypatch.setattr(jobs, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(jobs, "INTERVAL_S", 0.0)
+    monkeypatch.setattr(jobs, "cache_directory", lambda: tmp_path / "cache")
+    for known in ("2 of 2 cells, 1 known before", "2 of 2 cells, 2 known before"):
+        assert main(["sweep", str(study), "-j", "1", "--json"]) == 1
+        shown = state_of(jobs.jobs()[0], 0.0)
+        assert (shown["state"], shown["progress"]) == ("failed", known)
+        assert [(one["design"], one["results"]) for one in shown["figures"]] == [("orf-lrf(entries=3)", 1)]
+        assert shown["failures"][0]["what"] == "cell 2: vector-add, orf-lrf(entries=99)"
+        assert "expects int from 0 to 16" in shown["failures"][0]["why"]
+        for path in (tmp_path / "cache" / "jobs").iterdir():
+            path.unlink()
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@
 
   async function refresh() {
     try {
-      const answer = await fetch("/state", { cache: "no-store" });
+      const answer = await fetch("state", { cache: "no-store" });
       if (!answer.ok) throw new Error(await answer.text());
       const state = await answer.json();
       put(byId("store"), state.store);
