@@ -147,9 +147,12 @@ def _move(target: Register, source: Register) -> Instruction:
 
 
 def kind_of(instruction: Instruction, base: int) -> int:
-    """Whether an instruction of expanded code fetches a register, writes it back, or does something else."""
+    """Whether an instruction fetches a register, writes it back, or does something else.
+
+    Nothing but the moves of prefetches reads on one side of ``base`` and writes on the other.
+    """
     sources, targets = words(instruction.used), words(instruction.defined)
-    if instruction.opcode != "mov" or len(sources) != 1 or len(targets) != 1:
+    if len(sources) != 1 or len(targets) != 1:
         return OTHER
     if sources[0] < base <= targets[0]:
         return FETCHES
