@@ -23,6 +23,7 @@ from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.hardware import check_prices
 from warpreg.evaluation.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.ir.errors import WarpregError
+from warpreg_papers.published import papers, results
 from warpreg_papers.reproduction import PAPERS
 
 if TYPE_CHECKING:
@@ -169,6 +170,12 @@ def _results(design: Design) -> Iterator[str]:
     if paper == "modern":
         yield "## Results\n"
         yield "[A modern GPU](../reference/modern-gpu.md) compares it with all other designs on the H100.\n"
+    if paper not in PAPERS and design.name in papers():
+        yield "## Results\n"
+        yield "The source prints these results. `warpreg reproduce` does not measure them: its text was not at hand.\n"
+        yield from ("| result | value | where |", "|---|---|---|")
+        yield from (f"| {one.what} | {one.text or f'{one.value:g}'} | {one.where} |" for one in results(design.name))
+        yield ""
     if paper not in PAPERS or design.name == BASELINE:
         return
     yield "## Results\n"
@@ -187,6 +194,8 @@ def _needs(design: Design) -> Iterator[str]:
     if declared.uses:
         used = ", ".join(f"`{name}`" for name in declared.uses)
         yield f"- It uses the state of {used}: `--designs {'+'.join((*declared.uses, design.name))}`."
+    if declared.patterns:
+        yield "- It reads patterns of values, which hardware traces do not have."
     if declared.widths:
         yield "- It reads widths of values, which hardware traces do not have."
     if declared.lanes:
