@@ -23,6 +23,7 @@ from warpreg.energy.counts import Structure
 from warpreg.evaluation.runs.hardware import check_prices
 from warpreg.evaluation.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.ir.errors import WarpregError
+from warpreg_papers.published import papers, results
 from warpreg_papers.reproduction import PAPERS
 
 if TYPE_CHECKING:
@@ -172,9 +173,14 @@ def _results(design: Design) -> Iterator[str]:
     if paper == "modern":
         yield "## Results\n"
         yield "[A modern GPU](../reference/modern-gpu.md) compares it with all other designs on the H100.\n"
-    if design.name in RESULTS:
+    if paper not in PAPERS and design.name in papers():
         yield "## Results\n"
-        yield f"{RESULTS[design.name]} shows what the source prints beside runs.\n"
+        yield "The source prints these results. `warpreg reproduce` does not measure them: its text was not at hand.\n"
+        yield from ("| result | value | where |", "|---|---|---|")
+        yield from (f"| {one.what} | {one.text or f'{one.value:g}'} | {one.where} |" for one in results(design.name))
+        yield ""
+        if design.name in RESULTS:
+            yield f"{RESULTS[design.name]} shows runs beside them.\n"
     if paper not in PAPERS or design.name == BASELINE:
         return
     yield "## Results\n"

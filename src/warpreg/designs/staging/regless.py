@@ -87,7 +87,7 @@ class Parameters:
 
     enabled: bool = parameter(True, off=False, source="assumed: off, registers are in the register file")
     entries: int = parameter(
-        512, unit="warp-registers per SM", low=32, high=16384, source=f"MICRO 2017, abstract; {BOOK}: 512 entries"
+        512, unit="warp-registers per SM", low=8, high=16384, source=f"MICRO 2017, abstract; {BOOK}: 512 entries"
     )
     banks: int = parameter(8, unit="banks", low=1, high=32, source=BOOK)
     region_lines: int = parameter(
