@@ -23,7 +23,7 @@ from warpreg.simt import Launch
 from warpreg.simt.launch.device import AS_COMPILED
 
 FILE = "WARPREG_MIRROR"
-PARAMETERS = ("record", "max_instructions", "progress", "stack_bytes", "heap_bytes")
+PARAMETERS = ("record", "max_instructions", "stack_bytes", "heap_bytes")
 EXAMPLES = 4
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, module, prepare, words
 
+from warpreg.ir.work_observer import Work, observed_work
 from warpreg.simt import (
     DeadlockError,
     Device,
@@ -135,17 +136,17 @@ def test_more_diverged_parts_than_the_stack_holds(run: Runner, monkeypatch: pyte
 
 
 def test_progress_is_told_and_may_stop_a_run() -> None:
-    told: list[float] = []
+    told: list[Work] = []
 
-    def progress(fraction: float) -> None:
-        told.append(fraction)
+    def progress(work: Work) -> None:
+        told.append(work)
         if len(told) == 3:
             raise KeyboardInterrupt
 
-    device = Device(module("L: bra L;", {}), progress=progress)
-    with pytest.raises(KeyboardInterrupt):
+    device = Device(module("L: bra L;", {}))
+    with pytest.raises(KeyboardInterrupt), observed_work(progress):
         device.launch("k", 1, 32)
-    assert told == [0, 0, 0]
+    assert told == [Work(0, 1, "thread blocks", "k")] * 3
     assert device.launches == []
 
 

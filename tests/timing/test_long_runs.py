@@ -13,6 +13,7 @@ import pytest
 from tests.timing.test_threads import numbers
 
 from warpreg import simt, timing
+from warpreg.ir.work_observer import Work, observed_work
 from warpreg.replay.replay import replay
 from warpreg.timing.core.typed import Array
 from warpreg.trace import TraceError, long_arrays
@@ -85,3 +86,20 @@ def _resident_bytes(words: Array) -> int:
             if line.partition("-")[0] == f"{begin:x}":
                 return next(int(one.split()[1]) << 10 for one in lines if one.startswith("Rss:"))
     raise AssertionError("no such mapping")
+
+
+def test_progress_tells_launches_thread_blocks_and_instructions(
+    launch: simt.Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thread blocks are loaded a few at a time, and what is done is told in between."""
+    told: list[Work] = []
+    monkeypatch.setattr("warpreg.timing.launch.engine.FEED_WORDS", 1)
+    with observed_work(told.append):
+        found = timing.simulate([launch, launch], "gtx480", sms=2)
+    total = found.warp_instructions
+    assert {work.total for work in told} == {total}
+    assert [work.done for work in told] == sorted(work.done for work in told)
+    assert (told[0].done, told[-1].done) == (0, total)
+    blocks = [int(work.place.split()[-3]) for work in told if work.place.startswith("launch 1 of 2, ")]
+    assert any(0 < block < 16 for block in blocks)
+    assert told[-1].place == "launch 2 of 2, thread block 16 of 16"

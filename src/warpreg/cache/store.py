@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpreg.cache.directory import CacheWarning, cache_directory, limit_bytes
+from warpreg.cache.jobs import FOLDER
 from warpreg.cache.trust import directory_refusal, entry_refusal
 
 DIGEST_BYTES = 32
@@ -155,6 +156,8 @@ def _evictable(directory: Path) -> Iterator[Entry]:
 
 def _entries(directory: Path) -> Iterator[Entry]:
     for path in directory.glob("*/*"):
+        if path.parent.name == FOLDER:  # logs, which are no entries
+            continue
         with contextlib.suppress(OSError):
             about = path.lstat()
             yield Entry(path, about.st_size, about.st_mtime)

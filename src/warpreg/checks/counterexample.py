@@ -13,6 +13,7 @@ from warpreg.designs import Design
 from warpreg.designs.interface.parameters import Value
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import Work, reached
 from warpreg.replay import Suspend
 
 MAX_TRIALS = 400
@@ -70,6 +71,7 @@ def counterexample(
     """
     reads = not_followed = 0
     for number in range(kernels):
+        reached(Work(number, kernels, "kernels"))
         program = random_program(random.Random(f"{seed} {number}"))
         suspend: Suspend = "static" if number % 2 else "never"
         trial = _trial(program, design, values, machine, suspend)

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 import warpreg
+from warpreg.cache import jobs
 from warpreg.cli import compile_progress, installed
 from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
 
@@ -28,7 +29,8 @@ COMMANDS = {
     "compare": "Compare register-file designs on the same runs",
     "sweep": "Measure the designs, parameters, machines and workloads of a study file",
     "rank": "Rank the designs of a sweep, with what would turn the ranking",
-    "archive": "Pack a study with its inputs, versions and results; unpack it",
+    "watch": "Show running commands, sweeps and their results in the browser",
+    "archive": "Pack a study or a comparison with code and results; check such an archive",
     "diff": "Compare two versions of kernels: registers, accesses, energy, cycles",
     "report": "Write the results of sweeps as one HTML page, with figures and tables",
     "reproduce": "Measure the results of a paper and compare them with the published values",
@@ -49,6 +51,8 @@ COMMANDS = {
 """Each command with its summary; the command ``x-y`` is ``warpreg.cli.x_y.command``, if no other package brings it."""
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+ENDS = {0: "finished", INTERRUPTED: "interrupted"}
+"""How a command has ended by its exit status; with any other one, it has failed."""
 
 
 class Commands(click.Group):
@@ -86,8 +90,11 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Run 'warpreg COMMAND --help' for the options of a command.",
 )
+@click.option(
+    "--progress", is_flag=True, help="Where the error stream is no terminal, print a line of progress each minute."
+)
 @click.version_option(warpreg.__version__, prog_name="warpreg")
-def command() -> None:
+def command(progress: bool) -> None:  # see `warpreg.cli.steps`
     """Compare register-file organisations on real GPU kernels.
 
     Warpreg compiles a kernel (CUDA C++ or PTX) to architected registers, runs it, and counts the accesses, the energy
@@ -101,8 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
-    with _own_warnings_as_messages(), compile_progress.shown():
-        return _run(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    with _own_warnings_as_messages(), compile_progress.shown(), jobs.logged(given) as log:
+        status = _run(given)
+        log.end(ENDS.get(status, "failed"))
+        return status
 
 
 @contextmanager
@@ -121,9 +131,9 @@ def _own_warnings_as_messages() -> Iterator[None]:
         yield
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     try:
-        status = command.main(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        status = command.main(args=arguments, standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _complain("interrupted", INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as usage:
@@ -151,4 +161,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _complain(message: str, status: int) -> int:
     click.echo(f"warpreg: {shortened(message)}", err=True)
+    jobs.current().update(why=shortened(message))
     return status

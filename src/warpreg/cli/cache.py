@@ -20,7 +20,9 @@ MIB = 1 << 20
 @click.option("--clean", is_flag=True, help="Delete the entries.")
 @click.option("--verify", is_flag=True, help="Check every checksum; delete damaged entries and exit with status 1.")
 @click.option(
-    "--kind", metavar="NAME", help="Only entries of this kind (cuda, kernels, objects, cores, findings, results)."
+    "--kind",
+    metavar="NAME",
+    help="Only entries of this kind (cuda, kernels, objects, cores, findings, launches, results).",
 )
 @json_option
 def command(clean: bool, verify: bool, kind: str | None, as_json: bool) -> int:
@@ -38,11 +40,22 @@ def command(clean: bool, verify: bool, kind: str | None, as_json: bool) -> int:
     entries = [entry for entry in store.entries() if kind in (None, entry.kind)]
     if kind is not None and not entries:
         raise click.UsageError(f"no entry of kind '{kind}'; there are: {', '.join(_kinds(store.entries())) or 'none'}")
-    damaged = [entry for entry in entries if not store.is_sound(entry)] if verify else []
+    damaged = _damaged(entries) if verify else []
     for entry in entries if clean else damaged:
         store.remove(entry)
     _print(entries, damaged, clean, verify, as_json)
     return 1 if damaged else 0
+
+
+def _damaged(entries: Sequence[Entry]) -> list[Entry]:
+    damaged = []
+    with output.steps(len(entries), "entries") as progress:
+        progress.begin("verifying")
+        for entry in entries:
+            if not store.is_sound(entry):
+                damaged.append(entry)
+            progress.done()
+    return damaged
 
 
 def _print(entries: Sequence[Entry], damaged: Sequence[Entry], clean: bool, verify: bool, as_json: bool) -> None:

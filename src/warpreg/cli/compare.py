@@ -140,15 +140,24 @@ def command(
             find_workload(name)
     if timed is not None and processes == 1:
         timed = dataclasses.replace(timed, threads=timed.threads or 1)
+    if timed is not None and recompute:
+        timed = dataclasses.replace(timed, resume=False)
     how = _way(timed, suspend, schedule, names)
     making = RunOptions(size, seed, choice, recorded(timed, choices), max_instructions, reading)
     varied = _varied(options.vary, machine, choice)
     whole = VariationStudy(names, grids, technology, how, making, unchecked)
-    with output.steps(len(names) * len(varied)) as progress:
+    with output.steps(len(names) * len(varied), "runs") as progress:
         progress.begin("replaying" if timed is None else "timing")
-        comparisons = list(
-            whole.compared(varied, processes or os.cpu_count() or 1, lambda name: progress.done(), recompute=recompute)
-        )
+        comparisons = []
+        for rows in whole.compared(
+            varied,
+            processes or os.cpu_count() or 1,
+            lambda name: progress.done(),
+            lambda name: progress.found(),
+            recompute=recompute,
+        ):
+            comparisons.append(rows)
+            _log(rows, progress)
     if options.baseline != BASELINE:
         comparisons = [list(against(rows, options.baseline)) for rows in comparisons]
     shown = [
@@ -163,6 +172,15 @@ def command(
     by_axes = [row for one, rows in zip(varied, comparisons, strict=True) for row in one.rows(rows, size, seed)]
     ranking = None if options.rank_by is None or not by_axes else Ranking.of(by_axes, options.rank_by)
     return _print(shown, ranking, form)
+
+
+def _log(rows: Sequence[Row | Failure], progress: output.Steps) -> None:
+    """Note the results in the log of the command."""
+    for row in rows:
+        if isinstance(row, Row):
+            progress.row(row.as_dict())
+        else:
+            progress.failed(", ".join(filter(None, (row.workload, row.design))), row.message)
 
 
 def _check_baseline(baseline: str, choices: Sequence[ConfiguredDesign]) -> None:

@@ -40,10 +40,10 @@ def command(folder: Path, size: str, seed: int, choice: CompileChoice, as_json: 
     caches = {entries: ConfiguredDesign.load("rfc", {"entries": entries}) for entries in SWEEP}
     rows: list[Row] = []
     sweep: dict[int, list[Row]] = {entries: [] for entries in SWEEP}
-    with output.steps(len(WORKLOADS)) as progress:
+    with output.steps(len(WORKLOADS), "workloads") as progress:
         for name in WORKLOADS:
             progress.begin(f"running {name}")
-            run = run_workload(find_workload(name), size, seed, choice, progress=progress.fraction)
+            run = run_workload(find_workload(name), size, seed, choice)
             progress.begin(f"replaying {name}")
             found = list(compare(run, [plain, *caches.values()], setting))
             for entries, row in zip(SWEEP, found[1:], strict=True):

@@ -43,9 +43,7 @@ def command(
     workload = find_workload(name)
     with output.alone(as_json), output.steps() as progress:
         progress.begin(f"running {name}")
-        run = run_workload(
-            workload, size, seed, choice, RECORD, max_instructions=max_instructions, progress=progress.fraction
-        )
+        run = run_workload(workload, size, seed, choice, RECORD, max_instructions=max_instructions)
         progress.begin(f"writing {folder}")
         listed = export_run(run, folder)
         if choice.machine_code:

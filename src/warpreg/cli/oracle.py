@@ -90,13 +90,14 @@ def command(
 def _found(
     names: Sequence[str], measures: Sequence[OracleGap], size: str, choice: CompileChoice, processes: int
 ) -> Mapping[str, list[Gap]]:
-    """The gaps by workload; prints a line on the error stream for each finished workload."""
+    """The gaps by workload; tells of each finished workload."""
     rows: dict[str, list[Gap]] = {}
-    for name, row in gaps(names, measures, size, choice, processes):
-        rows[name] = row
-        if len(names) > 1:
+    with output.steps(len(names), "workloads") as progress:
+        progress.begin("placing operands")
+        for name, row in gaps(names, measures, size, choice, processes):
+            rows[name] = row
             words = ", ".join(f"{m.design} {_short(gap)}" for m, gap in zip(measures, row, strict=True))
-            click.echo(f"{len(rows)}/{len(names)} {name}: {words}", err=True)
+            progress.tell(f"{len(rows)}/{len(names)} {name}: {words}" if len(names) > 1 else "")
     return rows
 
 

@@ -8,11 +8,10 @@ import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -20,13 +19,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from warpreg.cli.compile_progress import CompileProgress
+from warpreg.cli.steps import Steps as Steps
+from warpreg.cli.steps import steps as steps
 from warpreg.cli.table_parts import measured, parts
-from warpreg.ir.compile_observer import observed
 from warpreg.ir.errors import WarpregError
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 PIPE_COLUMNS = 160
 """Width of tables when the output is not a terminal and COLUMNS is not set."""
@@ -38,9 +34,6 @@ NUMBER = re.compile(r"-?[\d.,]+(e[-+]?\d+)?%?")
 
 SHORT = 24
 """Columns whose cells are at most this long are never folded."""
-
-PATIENCE_S = 1.0
-"""Delay before progress is shown."""
 
 
 def console() -> Console:
@@ -180,61 +173,3 @@ def cell(value: Any) -> str:
             else f"{value:.2f}"
         )
     return str(value)
-
-
-class Steps:
-    """Progress through steps; shown on the error stream, if that is a terminal, after a second."""
-
-    def __init__(self, progress: Progress | None = None, total: int | None = None) -> None:
-        self._progress = progress
-        self._task = None if progress is None else progress.add_task("", total=total)
-        self._doing = ""
-
-    def begin(self, description: str) -> None:
-        """Describe the current step."""
-        self._doing = description
-        self._describe(description)
-
-    def fraction(self, done: float) -> None:
-        """Report the finished fraction of the current launch, from 0 to 1."""
-        self._describe(f"{self._doing} {done:4.0%}")
-
-    def show(self, text: str) -> None:
-        """Show a part of the current step in its place; the kernel that is compiled."""
-        self._describe(text)
-
-    def hide(self) -> None:
-        """Show the current step again."""
-        self._describe(self._doing)
-
-    def done(self, number: int = 1) -> None:
-        """Count steps as finished."""
-        if self._progress is not None and self._task is not None:
-            self._progress.advance(self._task, number)
-
-    def _describe(self, description: str) -> None:
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, description=description)
-
-
-@contextmanager
-def steps(total: int | None = None) -> Iterator[Steps]:
-    """Progress over ``total`` steps, or a spinner if the number is not known; a step names the kernel that it compiles
-    for long."""
-    if not Console(stderr=True).is_terminal:
-        yield Steps()
-        return
-    from warpreg.cli.spinner import spinner
-
-    progress = spinner(total)
-    timer = threading.Timer(PATIENCE_S, progress.start)
-    timer.daemon = True
-    timer.start()
-    shown = Steps(progress, total)
-    try:
-        with observed(CompileProgress(shown)):
-            yield shown
-    finally:
-        timer.cancel()
-        timer.join()
-        progress.stop()

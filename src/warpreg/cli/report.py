@@ -67,13 +67,17 @@ def command(study: Path | None, output: Path, papers: str, size: str, unchecked:
     from warpreg.report.page.write import write
 
     named = [name for name in papers.split(",") if name]
-    rows, missing = _everything() if study is None else _of_study(study, unchecked)
+    with out.steps() as progress:
+        progress.begin("reading results")
+        rows, missing = _everything() if study is None else _of_study(study, unchecked)
     if not rows and study is None and not named:
         raise SweepError(
             f"no result of the present code is in {cache_directory()}; run 'warpreg sweep STUDY.toml' first"
         )
     title = EVERYTHING if study is None else study.stem
-    path = write(contents(title, rows, missing, [_reproduction(name, size) for name in named]), output)
+    with out.steps() as progress:
+        progress.begin(f"writing {output}")
+        path = write(contents(title, rows, missing, [_reproduction(name, size) for name in named]), output)
     if as_json:
         told = {"results": len(rows), "missing": len(missing), "papers": named}
         out.print_json({"file": str(path), "bytes": path.stat().st_size, **told})

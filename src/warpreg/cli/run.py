@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,7 @@ FIRST_ELEMENTS = 6
     metavar="FILE",
     help="With --cycles: save the issue schedule for 'warpreg compare --schedule'.",
 )
+@click.option("--recompute", is_flag=True, help="With --cycles: time launches again that an earlier run has kept.")
 @compile_options
 @limit_option
 @trace_options
@@ -94,6 +96,7 @@ def command(
     settings: tuple[str, ...],
     technology: str | None,
     schedule: Path | None,
+    recompute: bool,
     choice: CompileChoice,
     max_instructions: int | None,
     reading: TraceChoice,
@@ -110,7 +113,9 @@ def command(
     warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
         --arg buffer:f32:1024:ones --arg s32:1024
     """
-    _refuse_without_cycles(timed, designs, settings, schedule)
+    _refuse_without_cycles(timed, designs, settings, schedule, recompute)
+    if timed is not None and recompute:
+        timed = dataclasses.replace(timed, resume=False)
     check_reading([target], reading)
     described = gpu.load(machine)
     design = one_choice(designs or (BASELINE,), settings, machine=described, unchecked=unchecked)
@@ -141,7 +146,7 @@ def command(
         workload = find_workload(target)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = run_workload(workload, size, seed, choice, record, max_instructions, progress.fraction)
+            run = run_workload(workload, size, seed, choice, record, max_instructions)
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}
@@ -151,6 +156,7 @@ def command(
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"timing {target} on {machine}")
             timing = cli_cycles.timed_row(run, design, setting, timed, schedule)
+            progress.row(timing.as_dict())
     if as_json:
         timed_values = {} if timing is None else cli_cycles.as_dict(timing)
         output.print_json(_as_dict(run, profile, described, residencies) | report | timed_values)
@@ -159,10 +165,11 @@ def command(
 
 
 def _refuse_without_cycles(
-    timed: Timed | None, designs: tuple[str, ...], settings: tuple[str, ...], schedule: Path | None
+    timed: Timed | None, designs: tuple[str, ...], settings: tuple[str, ...], schedule: Path | None, recompute: bool
 ) -> None:
     if timed is None:
-        for option, given in (("--design", designs), ("--set", settings), ("--save-schedule", schedule)):
+        wanting = {"--design": designs, "--set": settings, "--save-schedule": schedule, "--recompute": recompute}
+        for option, given in wanting.items():
             if given:
                 raise click.UsageError(f"{option} requires --cycles; 'warpreg compare' counts accesses without timing")
     elif timed.sample is not None and schedule is not None:

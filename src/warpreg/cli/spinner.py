@@ -1,19 +1,43 @@
-"""A line of progress on the error stream."""
+"""A line of progress on the error stream, redrawn in place."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+BAR = 20
+"""Characters of the bar."""
 
 
-def spinner(total: int | None = None) -> Progress:
-    """A line for one task, with a bar if the number of its steps is known; not started."""
+class _Bar(BarColumn):
+    """A bar, once it is known how much there is to do."""
+
+    def render(self, task: Task) -> Text:  # type: ignore[override]
+        return Text("") if task.total is None else super().render(task)  # type: ignore[return-value]
+
+
+class _Words(ProgressColumn):
+    """Words that change while nothing is reported, such as the time that is left."""
+
+    def __init__(self, words: Callable[[], str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def render(self, task: Task) -> Text:
+        return Text(self._words())
+
+
+def spinner(words: Callable[[], str] = str) -> Progress:
+    """A line for one task, with a bar and ``words`` if it is known how much there is to do; not started."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        *([BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
+        _Bar(BAR),
+        _Words(words),
         TimeElapsedColumn(),
-        *([TextColumn("left:"), TimeRemainingColumn()] if total else []),
         console=Console(stderr=True),
         transient=True,
     )

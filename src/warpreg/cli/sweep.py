@@ -74,9 +74,11 @@ def command(
         sweep_rows.print_state(cells, as_json, listing=listing)
         return 0
     numbers = [] if only is None else _numbers(only)
-    with output.steps(len(numbers) or len(cells.cells)) as progress:
+    with output.steps(len(numbers) or len(cells.cells), "cells") as progress:
         progress.begin("measuring")
-        rows = swept(cells, numbers, executor, processes, progress.done)
+        rows = swept(
+            cells, numbers, executor, processes, progress.done, progress.found, sweep_rows.logging(cells, progress)
+        )
     return sweep_rows.print_rows(cells, rows, form)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,19 @@ def _state(batch: Batch, number: int) -> str:
     if number in batch.problems:
         return "impossible"
     return "missing" if batch.result(number) is None else "finished"
+
+
+def logging(batch: Batch, progress: output.Steps) -> Callable[[int, Mapping[str, Any] | str], None]:
+    """Notes the result of each cell in the log of the command."""
+
+    def note(number: int, result: Mapping[str, Any] | str) -> None:
+        row = batch.row(number, result) | {"design": batch.label(number)}
+        if "error" in row:
+            progress.failed(f"cell {number}: {row['workload']}, {row['design']}", row["error"])
+        else:
+            progress.row(row)
+
+    return note
 
 
 def print_rows(batch: Batch, rows: Rows, form: OutputFormat) -> int:
@@ -129,7 +142,7 @@ def search(
     from warpreg.evaluation.sweep.search import searched
 
     assert study.search is not None
-    with output.steps(study.search.trials) as progress:
+    with output.steps(study.search.trials, "trials") as progress:
         progress.begin("searching")
         trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
     records = [trial.as_dict() for trial in trials]

@@ -93,10 +93,11 @@ def command(
         return _on_gpu(chosen, size, seed, processes, as_json)
     began = time.perf_counter()
     verdicts = []
-    with output.steps(len(chosen)) as progress:
+    with output.steps(len(chosen), "workloads") as progress:
         for verdict in verify_all(chosen, size, seed, thorough, processes, progress.begin, design):
             verdicts.append(verdict)
             progress.done()
+            progress.failed(verdict.workload, verdict.failure)
     verdicts.sort(key=lambda verdict: verdict.workload)
     failed = [verdict for verdict in verdicts if verdict.failure]
     unchecked = [verdict for verdict in verdicts if verdict.unchecked and not verdict.failure]
@@ -136,7 +137,7 @@ def _on_gpu(names: list[str], size: str, seed: int, processes: int | None, as_js
     from warpreg.checks.gpu.comparison import compare_all
 
     verdicts = []
-    with output.steps(len(names)) as progress:
+    with output.steps(len(names), "workloads") as progress:
         for verdict in compare_all(names, size, seed, processes, progress.begin):
             verdicts.append(verdict)
             progress.done()
@@ -186,7 +187,7 @@ def _control_codes(names: list[str], architecture: str, as_json: bool) -> int:
     from warpreg.checks.control_codes import CheckedCode, check_codes
 
     checked: list[CheckedCode] = []
-    with output.steps(len(names)) as progress:
+    with output.steps(len(names), "workloads") as progress:
         for name in names:
             progress.begin(name)
             checked += check_codes(name, architecture)
@@ -211,7 +212,7 @@ def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as
     from warpreg.checks.corruption import trials
 
     results = []
-    with output.steps(count) as progress:
+    with output.steps(count, "corruptions") as progress:
         for trial in trials(names, count, design, size, seed):
             progress.begin(trial.workload)
             results.append(trial)

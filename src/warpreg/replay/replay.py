@@ -22,6 +22,7 @@ from warpreg.designs.loading.loader import load
 from warpreg.designs.parts.hints.long_latency import after_stops
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import Work, reached
 from warpreg.replay.static_counts import walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
@@ -135,7 +136,8 @@ def _walk_paths(
     if order not in ("static", "warp"):
         raise ReplayError(f"{design.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
     walker = PathWalker(behaviour, counters, suspends=suspend != "never")
-    for path in paths:
+    for number, path in enumerate(paths):
+        reached(Work(number, len(paths), "launches"))
         walker.walk(path)
 
 
@@ -150,7 +152,8 @@ def _walk_schedules(
     """``kernels``: as recorded, and as the design has made it."""
     kernel, slots = kernels[0], launches[0][1].slots
     walker = ScheduleWalker(behaviour, counters, slots, _fit([schedule for _, schedule in launches], *kernels))
-    for (path, schedule), expanded_path in zip(launches, expanded_paths, strict=True):
+    for number, ((path, schedule), expanded_path) in enumerate(zip(launches, expanded_paths, strict=True)):
+        reached(Work(number, len(launches), "launches"))
         schedule.check(kernel, path)
         if design.declaration.order == "sm" and schedule.order != "sm":
             raise ReplayError(

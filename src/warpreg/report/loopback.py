@@ -107,8 +107,7 @@ class LoopbackServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: LoopbackServer
-    protocol_version = "HTTP/1.1"
-    timeout = 30
+    timeout = 30  # seconds; each request has a connection of its own, so none outlives the server
 
     def do_GET(self) -> None:
         self._respond("GET")
@@ -155,15 +154,12 @@ class _Handler(BaseHTTPRequestHandler):
         return int(text) if text.isdecimal() and "Transfer-Encoding" not in self.headers else -1
 
     def _send(self, answer: Answer) -> None:
-        self.close_connection = self.close_connection or answer.status != HTTPStatus.OK
         with contextlib.suppress(ConnectionError):
             self.send_response(answer.status)
             for name, value in HEADERS.items():
                 self.send_header(name, value)
             self.send_header("Content-Type", answer.kind)
             self.send_header("Content-Length", str(len(answer.content)))
-            if self.close_connection:
-                self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(answer.content)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import Work, reached
 from warpreg.sass.choice import AS_RECORDED, TraceChoice
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.listing import Copy, KernelList, read_list, recording_name
@@ -78,7 +79,9 @@ def read_recording(
     catalogues: dict[str, Catalogue] = {}
     with tempfile.TemporaryDirectory() as folder:
         texts: list[TraceText] = []
+        sizes = [trace.stat().st_size if trace.exists() else 0 for trace in listed.traces]
         for trace in listed.traces:
+            reached(Work(sum(sizes[: len(texts)]), sum(sizes), "bytes of traces", trace.name))
             with (Path(folder) / str(len(texts))).open("wb") as file:
                 like = texts[0].header if texts else None
                 writer = TraceWriter(file, {})

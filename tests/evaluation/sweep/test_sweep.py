@@ -51,8 +51,9 @@ def test_of_cells_with_the_same_key_one_is_measured(study: StudyFolder) -> None:
     batch = study.batch(file)
     assert batch.keys[0] == batch.keys[2] != batch.keys[1]
     done: list[int] = []
-    first, other, same = swept(batch, workers=1, done=done.append)
-    assert (study.runs, sum(done)) == (2, 3)
+    found: list[int] = []
+    first, other, same = swept(batch, workers=1, done=done.append, found=found.append)
+    assert (study.runs, sum(done), found) == (2, 3, [0])
     assert same == {**first, "cell": 3}
     assert other["seed"] == 1
 

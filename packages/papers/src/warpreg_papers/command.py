@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import click
 
 from warpreg import workloads
+from warpreg.cache import jobs
 from warpreg.cli import output
 from warpreg.cli.compile_options import given_options, own_compile_options
 from warpreg.cli.options import json_option, processes_option
@@ -135,16 +135,19 @@ def command(
         _print_codes(_only(chosen, "--code all"), size, selected, processes, fresh, as_json)
         return
     rows: list[dict[str, object]] = []
+    summaries = []
     for paper in chosen:
         options = _options(paper, code)
         with _progress(f"{paper}: ", len(selected or paper_module(paper).WORKLOADS)) as finished:
             study = measure(paper, size, selected, options, processes, finished, keep=not fresh)
         for name, reason in study.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
+            jobs.current().add("failures", [{"what": f"{paper}: {name}", "why": reason}])
         rows += [{"paper": paper, **one.as_dict(), "left_out": study.reasons} for one in reproduced(paper, study)]
+        summaries.append(summed(paper, [row for row in rows if row["paper"] == paper]))
+        jobs.current().add("notes", [f"{paper}: {summaries[-1]}"])
         if folder is not None:
             _write_figures(paper, study, folder)
-    summaries = [summed(paper, [row for row in rows if row["paper"] == paper]) for paper in chosen]
     if as_json:
         codes = {
             paper: {**as_dict(code_of(paper, code)), "options": _options(paper, code).as_dict()} for paper in chosen
@@ -188,7 +191,7 @@ def _print_codes(
             f"--code all measures each code as it is; expected no compiler options, found {', '.join(given)}"
         )
     codes = codes_of(paper)
-    with output.steps(len(codes) * len(names or paper_module(paper).WORKLOADS)) as progress:
+    with output.steps(len(codes) * len(names or paper_module(paper).WORKLOADS), "workloads") as progress:
         found = by_code(paper, size, names, processes, lambda name: progress.done(), keep=not fresh)
     rows = [one.as_dict() for one in found]
     if as_json:
@@ -217,7 +220,7 @@ def _print_ablation(
 ) -> None:
     wanted = [name for name in explained(paper).ABLATIONS if ablation in (name, ALL)]
     runs = sum(len(workloads_under(paper, name, names)) for name in wanted)
-    with output.steps(runs + len(names or paper_module(paper).WORKLOADS)) as progress:
+    with output.steps(runs + len(names or paper_module(paper).WORKLOADS), "workloads") as progress:
         found = compare(paper, ablation, size, names, choice, processes, lambda name: progress.done(), keep=not fresh)
     rows = [one.as_dict() for one in found]
     if as_json:
@@ -257,21 +260,6 @@ def _renew_page(paper: str, ablation: str | None, results: str | None, processes
 
 @contextmanager
 def _progress(prefix: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Report finished workloads: as a bar on a terminal, else as lines on the error stream."""
-    done = 0
-
-    def say(name: str) -> None:
-        nonlocal done
-        done += 1
-        click.echo(f"{prefix}{done} of {total}, {name}", err=True)
-
-    if not sys.stderr.isatty():
-        yield say
-        return
-    with output.steps(total) as steps:
-
-        def show(name: str) -> None:
-            steps.done()
-            steps.begin(name)
-
-        yield show
+    """Report finished workloads."""
+    with output.steps(total, "workloads") as steps:
+        yield lambda name: steps.tell(f"{prefix}{steps.pace.done + 1:.0f} of {total}, {name}")

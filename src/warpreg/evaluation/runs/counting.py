@@ -112,7 +112,8 @@ class Timed:
     """Timing of the whole run or of a sample; ``mode``, ``cold`` and ``threads`` as in
     `warpreg.timing.launch.simulate`.
 
-    ``copies``: the second-level cache is filled by the copies from the host that the run has recorded.
+    ``copies``: the second-level cache is filled by the copies from the host that the run has recorded.  ``resume``: a
+    whole run goes on behind the launches that an earlier one has kept.
     """
 
     sample: Sample | None = None
@@ -120,6 +121,7 @@ class Timed:
     cold: bool = False
     copies: bool = False
     threads: int | None = None
+    resume: bool = True
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -143,7 +145,8 @@ class Timed:
         registers = run.options.get("registers")
         options = {"registers": registers, "mode": self.mode, "threads": self.threads, **self.between(run)}
         if self.sample is None:
-            found = whole(simulate(run.launches, machine, designs=choice, **options), len(run.launches))
+            timed = simulate(run.launches, machine, designs=choice, resume=self.resume, **options)
+            found = whole(timed, len(run.launches))
         else:
             found = estimate(run.launches, machine, self.sample, designs=choice, **options)
         return DesignCounts([found.timed.counts], found)

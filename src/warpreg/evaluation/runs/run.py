@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,6 @@ from warpreg.workloads import Workload
 
 Array = NDArray[Any]
 PATH = simt.Record(path=True)
-Progress = Callable[[float], None]
 
 
 class RunError(WarpregError):
@@ -293,15 +292,12 @@ def load_device(
     choice: CompileChoice,
     record: simt.Record = PATH,
     max_instructions: int | None = None,
-    progress: Progress | None = None,
     module: Module | None = None,
 ) -> simt.Device:
-    """A device with the workload's PTX, or another ``module`` in its place; ``progress`` is called with the finished
-    fraction of the current launch.
-    """
+    """A device with the workload's PTX, or another ``module`` in its place."""
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
     module = module or workload.module(choice.cuda)
-    return simt.Device(module, choice.options_for(module), record, progress=progress, **limit)
+    return simt.Device(module, choice.options_for(module), record, **limit)
 
 
 def run_workload(
@@ -311,7 +307,6 @@ def run_workload(
     choice: CompileChoice = AS_COMPILED,
     record: simt.Record = PATH,
     max_instructions: int | None = None,
-    progress: Progress | None = None,
     module: Module | None = None,
 ) -> Run:
     """Run a workload and check its outputs against the NumPy reference; raises CheckError if they differ.
@@ -319,7 +314,7 @@ def run_workload(
     ``module``: other code for its kernels.
     """
     problem = workload.problem(size, seed)
-    device = load_device(workload, choice, record, max_instructions, progress, module)
+    device = load_device(workload, choice, record, max_instructions, module)
     outputs = problem.run(device)
     problem.check(outputs)
     options = {"size": size, "seed": seed, **choice.of(device.module).as_dict()}

@@ -42,6 +42,7 @@ UNUSED = ("cli", "report")
 WITHOUT_EFFECT: Unaffected = {
     Timed: {
         "mode": "compiled, interpreted and checked code counts the same",
+        "resume": "launches that were timed before have the result of those that are timed again",
         "threads": "threads that step the SMs of a launch together have the result of one",
     }
 }

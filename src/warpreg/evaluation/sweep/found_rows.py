@@ -27,17 +27,23 @@ def compared_once(
     names: Sequence[str],
     processes: int,
     done: Progress = lambda name: None,
+    found: Progress = lambda name: None,
     *,
     recompute: bool = False,
 ) -> Iterator[Row | Failure]:
-    """The rows of all names, in their order, as `compared` has them; with ``recompute``, all are measured."""
+    """The rows of all names, in their order, as `compared` has them; with ``recompute``, all are measured.
+
+    ``done`` is called with each name that is measured, ``found`` before with those of which all rows are kept.
+    """
     shares = [_found(comparison, name, recompute) for name in names]
+    for _, share in shares:
+        if not share.designs:
+            found(share.name)
     measured = compared([share for _, share in shares if share.designs], processes, done)
     for known, share in shares:
         if share.designs:
             yield from _together(known, share.designs, next(measured))
         else:
-            done(share.name)
             yield from (row for row in known if row is not None)
 
 

@@ -12,10 +12,11 @@ from warpreg.evaluation.sweep.distribution import distributed
 from warpreg.evaluation.sweep.errors import SweepError
 from warpreg.evaluation.sweep.processes import PROCESSES, at_once
 from warpreg.evaluation.sweep.study_file import StudyFile
-from warpreg.evaluation.sweep.work import tasks_of
+from warpreg.evaluation.sweep.work import Found, tasks_of
 
 Rows = list[dict[str, Any]]
 Progress = Callable[[int], None]
+Told = Callable[[int, Found], None]
 MANY = 64
 """Workers that a scheduler may have."""
 
@@ -31,12 +32,14 @@ def swept(
     where: str = PROCESSES,
     workers: int | None = None,
     done: Progress = lambda cells: None,
+    found: Progress = lambda cells: None,
+    told: Told = lambda number, result: None,
 ) -> Rows:
     """A row for each cell, or for those with these numbers, in their order; one that fails has an ``error``.
 
-    ``done`` is called with the number of cells that have been finished since.  The same cells give the same rows on
-    any executor.  Of cells with the same key, one is measured.  Raises SweepError for a number that no cell has, and as
-    `distributed`.
+    ``done`` is called with the number of cells that have been measured since, ``found`` with that of those that need
+    not be, ``told`` with the number and the result of each.  The same cells give the same rows on any executor.  Of
+    cells with the same key, one is measured.  Raises SweepError for a number that no cell has, and as `distributed`.
     """
     wanted = list(numbers) or list(range(1, len(batch.cells) + 1))
     for number in wanted:
@@ -47,7 +50,9 @@ def swept(
         known = batch.result(number)
         if known is not None:
             by_number[number] = known
-    done(len(by_number))
+    found(len(by_number))
+    for number, result in by_number.items():
+        told(number, result)
     missing = _alike(batch, [number for number in wanted if number not in by_number])
     if where == PROCESSES:
         workers = at_once(workers)
@@ -55,6 +60,8 @@ def swept(
         measured = {number: result for first, result in results.items() for number in missing[first]}
         by_number |= measured
         done(len(measured))
+        for number, result in measured.items():
+            told(number, result)
     return [batch.row(number, by_number[number]) for number in wanted]
 
 

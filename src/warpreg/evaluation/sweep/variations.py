@@ -86,6 +86,7 @@ class VariationStudy:
         varied: Sequence[Variation],
         processes: int,
         done: Progress = lambda name: None,
+        found: Progress = lambda name: None,
         *,
         recompute: bool = False,
     ) -> Iterator[list[Row | Failure]]:
@@ -94,7 +95,7 @@ class VariationStudy:
         All designs are checked before anything is measured.
         """
         for whole, failures in [self._comparison(one) for one in varied]:
-            yield [*compared_once(whole, self.names, processes, done, recompute=recompute), *failures]
+            yield [*compared_once(whole, self.names, processes, done, found, recompute=recompute), *failures]
 
     def _comparison(self, one: Variation) -> tuple[Comparison, list[Failure]]:
         """The comparison under a variation, and the rows of designs that it cannot have."""

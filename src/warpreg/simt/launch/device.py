@@ -21,7 +21,7 @@ from warpreg.simt.kernel.kernel_cache import load_or_compile
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
-from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
+from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, dimensions
 from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.variables import Variables
 from warpreg.simt.memory.arena import Buffer, GlobalMemory
@@ -59,7 +59,6 @@ class Device:
         options: CompileOptions | None = AS_COMPILED,
         record: Record = NOTHING,
         max_instructions: int = MAX_INSTRUCTIONS,
-        progress: Progress | None = None,
         stack_bytes: int = STACK_BYTES,
         heap_bytes: int = HEAP_BYTES,
         memory_base: int = GLOBAL_BASE,
@@ -68,7 +67,6 @@ class Device:
         self.options = options
         self.record = record
         self.max_instructions = max_instructions
-        self.progress = progress
         self.stack_bytes = stack_bytes
         self.memory = GlobalMemory(memory_base)
         self.textures = TextureTable(self.module)
@@ -222,7 +220,7 @@ class Device:
             self.stack_bytes,
             self._workspace() if linked.native.image.is_cooperative else 0,
         )
-        done = run.run(self.progress)
+        done = run.run()
         self.launches.append(done)
         return done
 

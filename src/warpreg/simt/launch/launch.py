@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.lower.address_layout import align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
+from warpreg.ir.work_observer import Work, reached
 from warpreg.simt.block.native_records import MAX_WARPS, Slot, Stop
 from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch import side_by_side
@@ -51,8 +52,6 @@ STACK_BYTES = 16 * 1024
 """Default stack of a thread in a kernel with recursive calls or ``alloca``."""
 
 MAX_THREAD_BLOCKS = 2**31 - 1
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +212,13 @@ class LaunchRun:
         launch[Slot.TEXTURES] = self.textures.ctypes.data
         launch[Slot.SYMBOLS] = self.linked.symbols_at
 
-    def run(self, progress: Progress | None) -> Launch:
+    def run(self) -> Launch:
         """Run to the end.  Raises ExecutionError or an error derived from it, and then deletes the partial
         recording.
         """
         try:
             drive = side_by_side.drive if self.native.image.is_cooperative else LaunchRun._drive
-            drive(self, progress)
+            drive(self)
             executed, visits = int(self.launch[Slot.EXECUTED]), self.own.visits.copy()
             trace = self.recorder.finish({"warp_instructions": executed})
         except BaseException:
@@ -242,10 +241,13 @@ class LaunchRun:
             self.shared_bytes,
         )
 
-    def _drive(self, progress: Progress | None) -> None:
+    def _drive(self) -> None:
         while self.advance() is not Stop.FINISHED:
-            if progress is not None:
-                progress(int(self.launch[Slot.THREAD_BLOCK]) / int(self.launch[Slot.THREAD_BLOCKS]))
+            self.report_progress(int(self.launch[Slot.THREAD_BLOCK]), int(self.launch[Slot.THREAD_BLOCKS]))
+
+    def report_progress(self, done: int, total: int) -> None:
+        """Report how many thread blocks are finished."""
+        reached(Work(done, total, "thread blocks", self.kernel.name))
 
     def advance(self, until: int | None = None) -> Stop:
         """Continue the run and handle its events.  Returns FINISHED after the last thread block, YIELDED if its warps

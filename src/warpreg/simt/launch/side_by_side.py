@@ -19,7 +19,7 @@ from warpreg.simt.block.native_records import FRESH_BASE, FRESH_MASK, FRESH_STRI
 from warpreg.simt.launch.faults import LaunchError
 
 if TYPE_CHECKING:
-    from warpreg.simt.launch.launch import LaunchRun, Progress
+    from warpreg.simt.launch.launch import LaunchRun
 
 MAX_BLOCKS = 132 * 32
 """Thread blocks that the largest machine of `gpu/machines` holds at once: 32 on each of 132 SMs."""
@@ -61,7 +61,7 @@ class _Resident:
     memory: tuple[NDArray[Any], ...]
 
 
-def drive(run: LaunchRun, progress: Progress | None) -> None:
+def drive(run: LaunchRun) -> None:
     """Run all thread blocks to the end.  Raises LaunchError if they do not fit at the same time, and ExecutionError."""
     launch, count = run.launch, math.prod(run.grid)
     memory: tuple[NDArray[Any], ...] = (run.registers, run.warp_records, run.shared, run.local, run.sites)
@@ -81,8 +81,7 @@ def drive(run: LaunchRun, progress: Progress | None) -> None:
         stop = _turn(run)
         if stop is Stop.FINISHED:
             unchanged = 0
-            if progress is not None:
-                progress(1 - len(waiting) / count)
+            run.report_progress(count - len(waiting), count)
             continue
         after = _Resident(launch[_OWN], tuple(array.copy() for array in memory))
         unchanged = unchanged + 1 if _is_same(block, after) else 0

@@ -11,6 +11,7 @@ from piecewise_numba.options import Mode
 from warpreg.designs.interface.hooks import authors_of_hook, place
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import Work, is_observed, reached
 from warpreg.timing.core.columns import blocks, clock, machine, sms, warps
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED
@@ -49,9 +50,13 @@ class Engine:
         mode: Mode = "compiled",
         every_cycle: bool = False,
         busy: int | None = None,
+        expected: float = 0,
     ) -> None:
-        """``resident`` thread blocks fit an SM; ``busy``: SMs that receive any, if not all."""
+        """``resident`` thread blocks fit an SM; ``busy``: thread blocks, if known, as SMs beyond these have nothing to
+        do; ``expected``: warp-instructions, for progress.
+        """
         self.kernel = kernel
+        self._busy, self._expected = busy, expected
         sm_count = len(outside.system.sms)
         core = allocate.new_core(
             gpu,
@@ -103,6 +108,8 @@ class Engine:
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
             with self._outside.watched():
                 status = self._threads.run(self._entry, list(self._arguments()))
+            if is_observed():
+                reached(self._work)
             if status == NEEDS_BLOCKS:
                 self._feed()
             elif status == NEEDS_ROOM:
@@ -116,6 +123,13 @@ class Engine:
         self._threads.gather()
         self._outside.gather()
         self._outside.check(self.kernel)
+
+    @property
+    def _work(self) -> Work:
+        """What is done so far."""
+        issued = int(sms_of(self.core)[sms.SEQ].sum())
+        place = "" if self._busy is None else f"thread block {self._threads.ended_blocks:,} of {self._busy:,}"
+        return Work(issued, self._expected, "warp-instructions", place)
 
     def _arguments(self) -> Iterator[tuple[Any, ...]]:
         """The arguments of the entry point, by thread."""

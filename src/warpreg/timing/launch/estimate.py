@@ -26,6 +26,7 @@ from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
+from warpreg.ir.work_observer import Work, observed_work, reached
 from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.partition import share_of
@@ -165,9 +166,11 @@ def estimate(
     scale = part.chip.sms / described.chip.sms
     pieces = []
     between = None if cold else SecondLevelState(copies)
-    for launch in launches:
+    for place, launch in enumerate(launches, 1):
         sampling = _LaunchSampler(launch, part, chosen, registers, mode, between, threads)
-        pieces.append(sampling.of(sample, scale))
+        reached(Work(place - 1, len(launches), "launches", f"launch {place:,} of {len(launches):,}"))
+        with observed_work(None):  # the windows of a launch are of any size
+            pieces.append(sampling.of(sample, scale))
         between = sampling.left
     sampled = [piece for piece in pieces if piece.windows]
     timed_part = joined([result for piece in pieces for result in piece.results])

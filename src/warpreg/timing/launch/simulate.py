@@ -23,6 +23,7 @@ from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine, load
 from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.work_observer import part_of
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
@@ -35,6 +36,7 @@ from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts,
 from warpreg.timing.launch.binding import Behaviour, EntryArguments
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.equal_launches import first_equals
+from warpreg.timing.launch.kept_launches import KeptLaunches, key_of
 from warpreg.timing.launch.load_widths import with_widths
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
@@ -58,6 +60,7 @@ def simulate(
     cold: bool = False,
     copies: Sequence[Copy] = (),
     threads: int | None = None,
+    resume: bool = False,
     **parameters: Any,
 ) -> TimingResult:
     """Time launches in sequence; their paths and addresses must have been recorded.
@@ -70,7 +73,8 @@ def simulate(
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
     ``window``: time only these thread blocks of each launch.  ``reach``: also say which level of memory warps waited
     for.  ``threads``: threads that step the SMs of a launch together, with the same result, where the memory model and
-    the design allow it; by default, those of `available_threads`, 1 for a small launch.
+    the design allow it; by default, those of `available_threads`, 1 for a small launch.  ``resume``: keep
+    finished launches of a long run on disk, and go on behind those that an earlier run has kept (`kept_launches`).
 
     Raises TimingError for a launch that does not fit an SM or was not recorded, and for a window that contains no
     thread block of any launch.
@@ -84,11 +88,17 @@ def simulate(
     firsts: Sequence[int] = range(len(launches))
     if mode == "compiled" and (cold or described.memory.memory.model == "fixed"):
         firsts = first_equals(launches, described, chosen.design, window)
-    results: dict[int, TimingResult] = {}
-    for number in firsts:
-        if number not in results:
-            results[number] = _result(timed(launches[number], described, chosen, *options), cold)
-    found = joined([results[number] for number in firsts])
+    wanted = [launches[number] for number in dict.fromkeys(firsts)]
+    determining = {"registers": registers, "sms": sms, "window": window, "reach": reach, "cold": cold, "copies": copies}
+    key = key_of(wanted, described, chosen, determining) if resume and mode == "compiled" else None
+    kept = KeptLaunches.find(key, between, len(wanted))
+    *before, total = itertools.accumulate((int(launch.warp_instructions) for launch in wanted), initial=0)
+    with kept.kept_if_stopped(len(wanted)):
+        for number in range(len(kept.results), len(wanted)):
+            with part_of(before[number], total, "warp-instructions", f"launch {number + 1:,} of {len(wanted):,}"):
+                kept.add(number, _result(timed(wanted[number], described, chosen, *options), cold))
+    places = {number: place for place, number in enumerate(dict.fromkeys(firsts))}
+    found = joined([kept.results[places[number]] for number in firsts])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -169,6 +179,7 @@ def timed(
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
         mode=mode,
         busy=blocks_timed,
+        expected=launch.warp_instructions * blocks_timed / max(1, math.prod(launch.grid)),
     )
     if between is not None:
         between.begin(outside.system, mode)

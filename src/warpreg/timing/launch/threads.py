@@ -134,6 +134,11 @@ class Threads:
         own[list(LATEST)] = clocks[:, LATEST].max(axis=0)
 
     @property
+    def ended_blocks(self) -> int:
+        """Thread blocks that have ended; before `gather`."""
+        return sum(int(one.clock[clock.ENDED_BLOCKS]) for one in self.cores)
+
+    @property
     def refusals(self) -> int:
         """How often ``admit`` has refused since the last issue of each thread."""
         return sum(

@@ -122,7 +122,7 @@ def measured(
     """The rows of all cells, with entries for all warps.  ``done`` is called with the number of cells that have been
     finished since.
     """
-    rows = swept(Batch.of([cell for _, cell in pairs]), workers=workers, done=done)
+    rows = swept(Batch.of([cell for _, cell in pairs]), workers=workers, done=done, found=done)
     return [
         DesignMeasurement(
             side.name,

@@ -39,11 +39,12 @@ def test_an_archive_has_all_inputs_and_comes_back(packed: Path, study: StudyFold
     assert packed.read_bytes() == first
     with tarfile.open(packed) as tar:
         names = tar.getnames()
-        (file,) = [found for name in names if name == "manifest.json" and (found := tar.extractfile(name))]
+        (file,) = [found for name in names if name == "study/manifest.json" and (found := tar.extractfile(name))]
         manifest = json.load(file)
-    own = [name for name in names if not name.startswith("results/")]
-    assert own == ["manifest.json", "study.toml", "designs/my_design.py", "counted.py"]
-    assert (manifest["cells"], manifest["finished"], len(names)) == (2, 2, len(own) + 2)
+    own = [name.removeprefix("study/") for name in names if not name.startswith(("study/results/", "study/wheels/"))]
+    assert own[:4] == ["manifest.json", "study.toml", "designs/my_design.py", "counted.py"]
+    assert own[4:] == ["expected.json", "requirements.txt", "Makefile", "README.md", "CHECKLIST.md"]
+    assert (manifest["cells"], manifest["finished"], len(names)) == (2, 2, len(own) + 3)
 
     batch = study.batch(study.folder / "study.toml")
     rows = [batch.result(1), batch.result(2)]

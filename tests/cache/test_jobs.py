@@ -1,0 +1,163 @@
+"""Logs of commands: when there is one, what it says, and how a command that was killed looks."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpreg.cache import jobs, store
+from warpreg.cache.jobs import JobLog
+from warpreg.cli import main
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
+    return tmp_path / jobs.FOLDER
+
+
+def test_a_short_command_has_no_log(clock: Clock, folder: Path) -> None:
+    log = JobLog(["list"], clock)
+    log.update(step="listing")
+    clock.now += 0.9
+    log.update(step="still listing")
+    log.end("finished")
+    assert not folder.exists()
+
+
+def test_values_replace_earlier_ones_and_lists_grow(clock: Clock) -> None:
+    log = JobLog(["sweep", "a b.toml"], clock)
+    log.update(step="one")
+    log.add("rows", [{"design": "rfc"}])
+    assert jobs.jobs() == []
+    clock.now += 1
+    log.update(step="two")
+    (job,) = jobs.jobs()
+    assert (job.state, job.values["step"], job.values["command"]) == ("running", "two", ["sweep", "a b.toml"])
+    assert job.values["rows"] == [{"design": "rfc"}]
+    clock.now += 0.5
+    log.add("rows", [{"design": "mrf"}])
+    log.add("failures", [{"what": "cell 3", "why": "no room"}])
+    assert len(jobs.jobs()[0].values["rows"]) == 1  # written once a second at most
+    log.end("failed")
+    (job,) = jobs.jobs()
+    assert (job.state, [row["design"] for row in job.values["rows"]]) == ("failed", ["rfc", "mrf"])
+    assert job.values["failures"] == [{"what": "cell 3", "why": "no room"}]
+
+
+def test_a_line_in_writing_and_other_files_are_left_out(clock: Clock, folder: Path) -> None:
+    log = JobLog(["run"], clock)
+    clock.now += 1
+    log.update(step="one")
+    (path,) = folder.iterdir()
+    with path.open("a") as file:
+        file.write('{"at": 2000, "step": "tw')
+    (folder / "empty.jsonl").touch()
+    (folder / "other.txt").write_text("x")
+    (job,) = jobs.jobs()
+    assert job.values["step"] == "one"
+
+
+def test_a_log_cannot_be_read_by_others_and_is_no_entry_of_the_cache(clock: Clock, folder: Path) -> None:
+    log = JobLog(["run"], clock)
+    clock.now += 1
+    log.update(step="one")
+    (path,) = folder.iterdir()
+    assert (path.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert store.entries() == []
+
+
+def test_the_oldest_logs_are_removed_but_not_those_of_running_commands(
+    clock: Clock, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST", 3)
+    folder.mkdir()
+    for number in range(5):
+        (folder / f"20000101-00000{number}-1.jsonl").write_text("{}\n")
+    with (folder / "20000101-000000-1.jsonl").open("a") as running:
+        fcntl.flock(running, fcntl.LOCK_EX)
+        log = JobLog(["run"], clock)
+        clock.now += 1
+        log.update(step="one")
+        kept = sorted(path.name for path in folder.iterdir() if path.name.startswith("2000"))
+    assert kept == [f"20000101-00000{number}-1.jsonl" for number in (0, 3, 4)]
+
+
+def test_a_disk_that_cannot_be_written_does_not_end_the_command(clock: Clock, folder: Path) -> None:
+    folder.write_text("no folder")
+    log = JobLog(["run"], clock)
+    clock.now += 1
+    log.update(step="one")
+    log.end("finished")
+    assert jobs.jobs() == []
+
+
+def test_a_copy_of_the_process_writes_nothing(clock: Clock, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    log = JobLog(["sweep"], clock)
+    clock.now += 1
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    log.update(step="in a worker")
+    assert not folder.exists()
+
+
+KILLED = """
+import time
+from warpreg.cache import jobs
+jobs.PATIENCE_S = 0
+with jobs.logged(["run", "long"]):
+    jobs.current().update(step="timing")
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_command_is_stopped() -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        assert [job.state for job in jobs.jobs()] == ["running"]
+        process.send_signal(signal.SIGKILL)
+    assert [job.state for job in jobs.jobs()] == ["stopped"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "state", "why"),
+    [(["cache"], "finished", ""), (["cache", "--kind", "no"], "failed", "no entry of kind 'no'")],
+)
+def test_the_command_line_ends_its_log(
+    arguments: list[str], state: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "PATIENCE_S", 0.0)
+    monkeypatch.setattr("warpreg.cli.cache._print", lambda *given: jobs.current().update(step="printing"))
+    main(arguments)
+    (job,) = jobs.jobs()
+    assert (job.values["command"], job.state) == (arguments, state)
+    assert why in job.values.get("why", "")
+
+
+def test_lines_are_json(clock: Clock, folder: Path) -> None:
+    log = JobLog(["run"], clock)
+    clock.now += 1
+    log.update(step="one\ntwo")
+    log.end("finished")
+    (path,) = folder.iterdir()
+    assert [json.loads(line)["at"] for line in path.read_text().splitlines()] == [1_001.0, 1_001.0]

@@ -1,0 +1,3 @@
+"""Studies as those of sweeps."""
+
+from tests.evaluation.sweep.conftest import study as study
