@@ -101,6 +101,13 @@ def loaded_part(codegen: Any, symbol: str, code: bytes) -> Any:
     return codegen.unserialize_library((symbol, "object", (code, bitcode)))
 
 
+def release(*libraries: Any) -> None:
+    """Take what was emitted out of numba's engine, which would keep its LLVM IR."""
+    for library in libraries:
+        if isinstance(library, Unit):
+            library.codegen._engine._ee.remove_module(library._final_module)
+
+
 def _named(symbols: Collection[str]) -> str:
     """A module that defines these symbols."""
     return "\n".join(f'define void @"{symbol}"() {{ ret void }}' for symbol in symbols)

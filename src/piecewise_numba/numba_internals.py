@@ -34,7 +34,7 @@ from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCo
 
 from piecewise_numba import units
 from piecewise_numba.call_graph import CallGraph
-from piecewise_numba.code_libraries import Lowered, Outermost, emitted_parts
+from piecewise_numba.code_libraries import Lowered, Outermost, emitted_parts, release
 from piecewise_numba.entry_points import EntryCode, EntryPoint, code_from
 from piecewise_numba.natives import Function
 from piecewise_numba.noinline import is_noinline
@@ -90,7 +90,7 @@ class _OutermostPipeline(CompilerBase):
         with self.piecewise.compiling(origin_of(func)) as asked:
             compiled = super().compile_extra(func)
         self.piecewise.keep_entry(asked, tuple(self.state.args), compiled)
-        return compiled
+        return _without_annotation(compiled)
 
     def define_pipelines(self) -> list[Any]:
         passes = _into(Outermost, self.state)
@@ -110,7 +110,7 @@ class _LoweredPipeline(CompilerBase):
         with self.piecewise.compiling(function) as asked:
             compiled = super().compile_extra(func)
         self.piecewise.keep(asked, arguments, compiled)
-        return compiled
+        return _without_annotation(compiled)
 
     def define_pipelines(self) -> list[Any]:
         passes = _into(Lowered, self.state)
@@ -118,6 +118,11 @@ class _LoweredPipeline(CompilerBase):
         passes.add_pass_after(_MakeLinkable, NativeLowering)
         passes.finalize()
         return [passes]
+
+
+def _without_annotation(compiled: Any) -> Any:
+    """A result without the source in its annotations: numba never releases it, and with it all that it calls."""
+    return compiled._replace(type_annotation=None)
 
 
 class _NeededPasses(PassManager):
@@ -187,15 +192,15 @@ class FastCompilation:
             made = njit(signature, **settings, **BARE_OPTIONS)(function)
         (result,) = made.overloads.values()
         library, symbol = result.library, result.fndesc.llvm_cpython_wrapper_name
-        address = library.get_pointer_to_function(symbol)
         if library.has_dynamic_globals:
-            return EntryPoint(address, None, library)
+            return EntryPoint(library.get_pointer_to_function(symbol), None, library)
         code = EntryCode(symbol, library._get_compiled_object(), [part.code for part in library.apart])
         key = self._key(function, signature)
         if key is not None:
             bare = code._replace(apart=[]).as_bytes()
             storage().write(units.KIND, key, relabelled(bare, self._piecewise.linker.label, PLACEHOLDER))
-        return EntryPoint(address, code, library)
+        release(library, *(part.library for part in library.apart))
+        return EntryPoint.loaded(code)
 
     def _key(self, function: Function, signature: tuple[Any, ...]) -> str | None:
         """The key of the unit of the entry point where others stand apart from it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import subprocess
@@ -25,7 +26,9 @@ from tests.timing import small_core
 import warpreg
 from piecewise_numba import compiler, recipe
 from piecewise_numba.bare_arrays import bare, widths
+from piecewise_numba.code_libraries import Lowered, Outermost
 from piecewise_numba.natives import Function
+from piecewise_numba.piecewise import Piecewise
 from piecewise_numba.recipe import CompileError, Recipe, compiled
 from warpreg.replay import replay
 from warpreg.timing import simulate
@@ -61,6 +64,22 @@ def test_compiled_code_does_what_python_does(tmp_path: Path, monkeypatch: pytest
     entry = compiled(whole, (native,))
     assert entry(native) == whole(plain) == 3 + 5
     assert native.tolist() == plain.tolist() == [0, 5, 0, 0]
+
+
+def doubled(words: Words) -> int:
+    add(words, 2, int(words[2]))
+    return often(words, 1)
+
+
+def test_a_compilation_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What numba made of the functions goes with the collector; the machine code stays and runs."""
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
+    words = np.ones(4, np.int64)
+    entry = compiled(doubled, (words,))
+    gc.collect()
+    made = [one for one in gc.get_objects() if isinstance(one, (Piecewise, Lowered, Outermost))]
+    assert made == []
+    assert (entry(words), words[2]) == (2, 2)
 
 
 def test_only_the_outermost_function_is_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

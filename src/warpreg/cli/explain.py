@@ -64,7 +64,7 @@ from warpreg.report.source_view import Cost, Explanation, source_lines, source_t
     help="Show the source in the browser, to edit: what the compilers make of it stands beside it.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --serve: the port. Default: a free one.")
-@click.option("--open", "show", is_flag=True, help="With --serve: open the browser.")
+@click.option("--no-browser", is_flag=True, help="With --serve: print the address, do not open the browser.")
 @click.option(
     "--energy",
     "costs",
@@ -93,7 +93,7 @@ def command(
     html: Path | None,
     serve: bool,
     port: int,
-    show: bool,
+    no_browser: bool,
     costs: str | None,
     machine: str,
     technology: str | None,
@@ -109,7 +109,9 @@ def command(
     """
     if serve:
         _expect_page_alone(bool(wanted or by_line or html or costs or as_json or choice.machine_code))
-        explore(subject_of(target, kernel, choice, design_name, _values(design_name, settings)), port, show=show)
+        explore(
+            subject_of(target, kernel, choice, design_name, _values(design_name, settings)), port, show=not no_browser
+        )
         return
     if costs and not (by_line or html):
         raise click.UsageError(f"--{costs} requires --source or --html")

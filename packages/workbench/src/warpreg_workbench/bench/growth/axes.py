@@ -45,9 +45,9 @@ MEDIUM = {"tiny": 10**5, "small": 10**6, "full": 10**7}
 
 TIMING: Step = "timing"
 CONTENTION: Step = "timing, contention"
-STEPS_OF_LENGTH: tuple[Step, ...] = "run", "replay", TIMING
-STEPS_OF_KERNEL: tuple[Step, ...] = "compile", "placement", *STEPS_OF_LENGTH
-STEPS = (*STEPS_OF_KERNEL, CONTENTION)
+STEPS_OF_KERNEL: tuple[Step, ...] = "compile", "placement", "run", "replay", TIMING
+STEPS_OF_LENGTH: tuple[Step, ...] = "run", "run, widths", "replay", TIMING
+STEPS = (*STEPS_OF_KERNEL, "run, widths", CONTENTION)
 SAMPLED = 8
 """Iterations that tell the length of an iteration: the branches are random."""
 

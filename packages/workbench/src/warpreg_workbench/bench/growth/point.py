@@ -21,7 +21,7 @@ from warpreg.timing import simulate
 from warpreg_workbench.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
 from warpreg_workbench.bench.processes import python
 
-Step = Literal["run", "replay", "timing", "timing, contention", "compile", "placement"]
+Step = Literal["run", "run, widths", "replay", "timing", "timing, contention", "compile", "placement"]
 
 MACHINE = "v100"
 REPLAYED = "rfc"
@@ -100,7 +100,7 @@ def peak_bytes() -> int:
 def _run(point: Point) -> tuple[simt.Launch, dict[str, float]]:
     """A recorded launch of the probe kernel, and the seconds to compile it and to run it."""
     text = probe_ptx(point.segments, point.iterations)
-    record = simt.Record(path=True, addresses=point.step.startswith("timing"))
+    record = simt.Record(path=True, addresses=point.step.startswith("timing"), widths=point.step == "run, widths")
     begin = time.process_time()
     device = simt.Device(text, AS_COMPILED.options(), record)
     device.native(NAME)
@@ -110,7 +110,8 @@ def _run(point: Point) -> tuple[simt.Launch, dict[str, float]]:
     results = device.zeros(elements, np.float32)
     begin = time.process_time()
     launch = device.launch(NAME, point.blocks, THREADS, values, results, 0.5)
-    return launch, {"compile": compiled, "run": time.process_time() - begin}
+    taken = time.process_time() - begin
+    return launch, {"compile": compiled, "run": taken, "run, widths": taken}
 
 
 def _replay(launch: simt.Launch, point: Point) -> None:
