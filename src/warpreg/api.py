@@ -210,8 +210,8 @@ def compile(
     Of a file of machine code it chooses the part for this architecture.
 
     Of CUDA C++, ``include`` are folders of headers, ``define`` macros (``["N=4"]`` or ``{"N": 4}``), ``arch`` is the
-    architecture (``sm_90``; that of an ``sm_`` target by default), ``kernels`` are templates to instantiate
-    (``["fill<float>"]``).  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    architecture (``sm_90``; by default that of the machine code, or of an ``sm_`` target), ``kernels`` are templates to
+    instantiate (``["fill<float>"]``).  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
     """
     choice = CompileChoice(
         max_registers,

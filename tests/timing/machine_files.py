@@ -66,7 +66,7 @@ def _constant_caches(own: Constants) -> ConstantCaches:
 def _instruction_caches(own: Fetch) -> InstructionCaches:
     line = 16 * own.line
     sizes = (line * own.l0[0] * own.l0[1], own.l0[1], line * own.l1[0] * own.l1[1], own.l1[1])
-    return InstructionCaches(line, *sizes, own.l1_latency, own.l2_latency, own.ahead, own.buffer)
+    return InstructionCaches(line, *sizes, own.l1_latency, own.l2_latency, own.ahead, own.buffer, own.jump or None)
 
 
 def _pipe(sm: Sm, name: str) -> units.Pipe:

@@ -94,6 +94,16 @@ def test_a_branch_asks_when_it_is_resolved() -> None:
     assert run.warp(0).issues("mov").first == 43 + 40
 
 
+@pytest.mark.parametrize(("taken", "cycles"), [(True, 11), (False, 4)])
+def test_a_taken_branch_costs_more_than_its_resolution(taken: bool, cycles: int) -> None:
+    """Line 0 has both blocks; the branch of the second turn goes back to its own block, or on to the next one."""
+    code = kernel([assemble("bra 0")], [assemble(NOP)])
+    path = WarpPath(((0, FULL), (0, FULL) if taken else (1, FULL)))
+    run = agreed(Launched(code, ((path,),)), sub_cores(fetch=replace(RULES, jump=11)))
+    first, second = run.warp(0).issues().cycles[:2]
+    assert second - first == cycles
+
+
 @st.composite
 def fetches(draw: st.DrawFn) -> Fetch:
     return Fetch(
@@ -104,6 +114,7 @@ def fetches(draw: st.DrawFn) -> Fetch:
         l2_latency=draw(st.integers(1, 200)),
         ahead=draw(st.integers(0, 3)),
         buffer=draw(st.integers(1, 3)),
+        jump=draw(st.sampled_from((0, 3, 11))),
     )
 
 

@@ -22,6 +22,7 @@ class InstructionCaches:
     l2_latency: int = quantity("until the L1 has a line that it lacks", "cycles", 1, 10_000)
     prefetch: int = quantity("lines of the stream buffer", "lines", 0, 64)
     buffer: int = quantity("instructions in the buffer of a warp", "instructions", 1, 16)
+    jump: int | None = quantity("from a taken branch until what follows may issue", "cycles", 1, 1000, optional=True)
 
 
 @dataclass(frozen=True, slots=True)

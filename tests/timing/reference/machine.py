@@ -84,7 +84,7 @@ class Barrier:
 class Fetch:
     """Instruction caches: instructions of a line; (sets, ways) of a scheduler's cache and of that of the SM; cycles
     until a line comes from the latter, and until that one has it; lines that a stream runs ahead; instructions in the
-    buffer of a warp.
+    buffer of a warp; cycles from a taken branch to the next instruction.
     """
 
     line: int = 2
@@ -94,6 +94,7 @@ class Fetch:
     l2_latency: int = 20
     ahead: int = 2
     buffer: int = 2
+    jump: int = 0
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def _fetch(own: InstructionCaches) -> Fetch:
         l2_latency=own.l2_latency,
         ahead=own.prefetch,
         buffer=own.buffer,
+        jump=own.jump or 0,
     )
 
 

@@ -348,7 +348,9 @@ class StreamingMultiprocessor:
             self.hooks.produced(issued, now)
             self.hooks.see_next(warp, now)
             cause = "fetch" if instruction.control is None else "alu"
-            resolved = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
+            jumps = warp.head is not None and warp.head.instruction.pc != instruction.pc + 1
+            jump = self.sm.fetch.jump if self.sm.fetch and jumps else 0
+            resolved = now + max(self.sm.pipes["ctrl"].latency, jump) + self.hooks.stages
             warp.hold(max(resolved, now + _stall(instruction)), cause)
             self._fetch(warp, resolved - 1)
             return "ctrl"

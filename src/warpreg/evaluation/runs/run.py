@@ -204,7 +204,7 @@ class CompileChoice:
     @property
     def cuda(self) -> CudaOptions:
         """How CUDA C++ is compiled.  Raises CudaOptionError."""
-        return CudaOptions(self.include, self.define, self.arch, self.target)
+        return CudaOptions(self.include, self.define, self.arch, self.machine_code or self.target)
 
     def options(self) -> CompileOptions:
         """The compiler's options.

@@ -122,6 +122,7 @@ class machine(Columns):
     L2_CODE_LATENCY: _Machine = word("cycles", "cycles until it has a line that it lacks")
     STREAM_LINES: _Machine = word("lines", "lines of a stream buffer")
     BUFFER: _Machine = word("instructions", "instructions in the buffer of a warp; 0: no instruction caches")
+    JUMP: _Machine = word("cycles", "cycles from a taken branch to what follows it, with instruction caches")
     CONSTANT_LINES: _Machine = word("lines", "lines of constants that the kernel names, with constant caches")
     FIRST_CONSTANT: Column[Machine, LineRow] = word("row", "first row of their caches")
     L0_CONSTANT_SETS: _Machine = word("sets", "sets of each constant cache of a scheduler")

@@ -43,7 +43,7 @@ def machine_words(
     if gpu.barrier is not None:
         m[machine.BARRIER_INTERVAL], m[machine.BARRIER_LATENCY] = gpu.barrier.interval, gpu.barrier.latency
     if gpu.instruction_cache is not None:
-        _fetch(m, gpu.instruction_cache)
+        _fetch(m, gpu.instruction_cache, added_stages)
     if gpu.constant_cache is not None:
         _read_constants(m, gpu.constant_cache)
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
@@ -79,12 +79,13 @@ def _read_operands(m: Words[typed.Machine], gpu: Machine) -> None:
     m[machine.GROUPS] = sum(copies(gpu, one.private) for one in gpu.collectors.values())
 
 
-def _fetch(m: Words[typed.Machine], own: InstructionCaches) -> None:
+def _fetch(m: Words[typed.Machine], own: InstructionCaches, added_stages: int) -> None:
     m[machine.LINE_SHIFT] = max(0, (own.line_bytes // INSTRUCTION_BYTES).bit_length() - 1)
     m[machine.L0_WAYS], m[machine.L0_SETS] = own.l0_ways, own.l0_bytes // (own.line_bytes * own.l0_ways)
     m[machine.L1_WAYS], m[machine.L1_SETS] = own.l1_ways, own.l1_bytes // (own.line_bytes * own.l1_ways)
     m[machine.L1_CODE_LATENCY], m[machine.L2_CODE_LATENCY] = own.l1_latency, own.l2_latency
     m[machine.STREAM_LINES], m[machine.BUFFER] = own.prefetch, own.buffer
+    m[machine.JUMP] = (own.jump or 0) + added_stages
 
 
 def _read_constants(m: Words[typed.Machine], own: ConstantCaches) -> None:

@@ -21,8 +21,15 @@ from warpreg.timing.sm.cached_lines import bring, is_cached, row_of, use
 
 @stands_for(ports.fetch_next, when.INSTRUCTION_CACHES)
 def fetch_next(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> None:
-    """The warp has issued an instruction; after one of pipe ``ctrl``, it is known late which one is next."""
-    at = now + c.machine[machine.CTRL_LATENCY] - 1 if c.code[pc, code.PIPE] == pipes.CTRL else now
+    """The warp has issued an instruction; after one of pipe ``ctrl``, it is known late which one is next, and later
+    still if it is another one than the next in the code."""
+    at = now
+    if c.code[pc, code.PIPE] == pipes.CTRL:
+        at = now + c.machine[machine.CTRL_LATENCY] - 1
+        head = c.rows[warp, warps.HEAD]
+        if head != NONE and head != pc + 1:
+            at = max(at, now + c.machine[machine.JUMP] - 1)
+            hold(c, sm, warp, at + 1, ports.unfetched(c), now)
     _fetch(c, sm, warp, at, now)
 
 
