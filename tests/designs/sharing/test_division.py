@@ -248,7 +248,7 @@ FORMS = (
     *random_code.LOGIC,
     *random_code.PRODUCTS,
     "mul.wide.s32 %rd9, {a}, {b}; cvt.u32.u64 {d}, %rd9;",
-    "add.s64 %rd9, %rd9, %rd3; cvt.u32.u64 {d}, %rd9;",
+    "cvt.s64.s32 %rd9, {a}; add.s64 %rd9, %rd9, %rd3; cvt.u32.u64 {d}, %rd9;",
 )
 
 
