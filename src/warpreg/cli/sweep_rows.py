@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
 
 from warpreg.cli import output
 from warpreg.evaluation.runs.provenance import NOTE
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.sweep.batch import Batch
-from warpreg.evaluation.sweep.study_file import StudyFile
+from warpreg.evaluation.sweep.study_file import SearchEntry, StudyFile
+
+if TYPE_CHECKING:
+    from warpreg.evaluation.sweep.search import Trial
 
 Rows = Sequence[Mapping[str, Any]]
 MAX_LINES = 60
@@ -133,10 +138,23 @@ def search(
     elif form.as_csv:
         output.print_csv(records)
     else:
-        goal = study.search.minimize or study.search.maximize
-        lines = [{**one, "parameters": _told(one["parameters"]), str(goal): one["value"]} for one in records]
-        columns = ["trial", "design", "parameters", str(goal), "added_bytes", "added_mm2"]
-        output.print_tables([output.table(lines, [*columns, *(["error"] if any(t.error for t in trials) else [])])])
+        output.print_tables(_trials(trials, study.search))
     if form.parquet is not None:
         output.write_parquet(records, form.parquet)
-    return 0 if any(trial.value is not None for trial in trials) else FAILURE
+    return 0 if any(trial.values for trial in trials) else FAILURE
+
+
+def _trials(trials: Sequence[Trial], wanted: SearchEntry) -> list[Table]:
+    """The trials with values, and those without, which say why.
+
+    Of several goals, a column says which trials are on the Pareto front.
+    """
+    lines = [{**one, "parameters": _told(one["parameters"])} for one in (trial.as_dict() for trial in trials)]
+    if len(wanted.goals) > 1:
+        lines = [{**one, "Pareto front": "yes" if one["best"] else ""} for one in lines]
+    results = [*(["Pareto front"] if len(wanted.goals) > 1 else []), *wanted.goals]
+    added = [name for name in ("added_bytes", "added_mm2") if name not in wanted.goals]
+    chosen = ["trial", "design", "parameters"]
+    measured, refused = ([one for one in lines if ("error" in one) == failed] for failed in (False, True))
+    tables = [output.table(measured, [*chosen, *results, *added])] if measured else []
+    return [*tables, *([output.table(refused, [*chosen, "error"])] if refused else [])]

@@ -147,6 +147,19 @@ def test_two_designs_of_one_slot(tmp_path: Path) -> None:
     )
 
 
+def test_a_design_below_another_of_its_slot_comes_second(tmp_path: Path) -> None:
+    below = POLICY.replace("source=", 'below=("one",), source=')
+    first, second = written(tmp_path, "one", POLICY), written(tmp_path, "other", below)
+    assert load(f"{second}+{first}").name == "one+other"
+
+
+def test_designs_below_each_other(tmp_path: Path) -> None:
+    one, other = (POLICY.replace("source=", f'below=("{name}",), source=') for name in ("other", "one"))
+    assert refusal(tmp_path, one, other) == (
+        "one+other: one and other use each other, or stand below each other, in a circle"
+    )
+
+
 @pytest.mark.parametrize("name", ["virtualization+corf-pp", "corf++", "virtualization+corf++", "corf-pp"])
 def test_a_design_that_does_what_another_one_does_includes_it(name: str) -> None:
     """CORF++ releases dead registers itself (`virtualization`, on by default), as the paper evaluates it."""
@@ -242,7 +255,9 @@ def test_two_designs_that_continue_a_thirds_names(tmp_path: Path) -> None:
 def test_designs_that_use_each_other(tmp_path: Path) -> None:
     one = USER.format("c", 0).replace('uses=("used",)', 'uses=("other",)').replace("used:", "other:")
     other = USER.format("d", 0).replace('uses=("used",)', 'uses=("one",)').replace("used:", "one:")
-    with pytest.raises(DesignError, match=r"one\+other: one and other use each other in a circle"):
+    with pytest.raises(
+        DesignError, match=r"one\+other: one and other use each other, or stand below each other, in a circle"
+    ):
         together(tmp_path, one=one, other=other)
 
 

@@ -69,7 +69,7 @@ def test_a_list_of_grids_is_not_their_product(study: StudyFolder) -> None:
         ('workloads = "bfs"\nsizes = "huge"\n' + DESIGN, "'tiny', 'small' or 'full', found 'huge'"),
         ('workloads = "bfs"\nseeds = -1\n' + DESIGN, "seeds.0: input should be greater than or equal to 0, found -1"),
         ('workloads = "bfs"\nsample = { windows = 4 }\n' + DESIGN, "sample: requires cycles = true"),
-        ('workloads = "bfs"\n' + DESIGN + "[search]\ntrials = 4\n", "search: expected one of minimize and maximize"),
+        ('workloads = "bfs"\n' + DESIGN + "[search]\ntrials = 4\n", "search: expected minimize or maximize"),
         ("workloads = ", "not a TOML file: Invalid value"),
     ],
 )

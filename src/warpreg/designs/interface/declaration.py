@@ -44,6 +44,10 @@ class Declaration:
     """Designs whose state the hooks reach: ``state.packing`` for ``uses=("packing",)``, with ``_`` for ``-``; the state
     needs such a field.
     """
+    below: tuple[str, ...] = ()
+    """Designs of the same slot beside which this one may stand, without their state: it comes after them and places
+    what they leave in the MRF.
+    """
     profile: bool = False
     """``analysis.frequencies`` holds those of the recorded run, so the design cannot be evaluated without one."""
     widths: bool = False
@@ -78,7 +82,7 @@ class Declaration:
             )
         if self.widths and self.order == "static":
             raise DesignError("widths expects order 'warp' or more: widths differ from visit to visit of a block")
-        words = {"slot": self.slots, "events": self.events, "resources": self.resources, "uses": self.uses}
+        words = {name: getattr(self, name) for name in ("slots", "events", "resources", "uses", "below")}
         for word, found in words.items():
             if len(set(found)) < len(found):
                 raise DesignError(f"{word} expects distinct names, found {found!r}")

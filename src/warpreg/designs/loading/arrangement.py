@@ -2,8 +2,9 @@
 
 A design *uses* another if its declaration names it.  Two designs of one slot, or two that define the same deciding
 function, work together only if one of them uses the other, directly or through others; the user comes second, and
-decides.  A user may begin its levels, events or resources with all those of a design that it uses: these are the same
-ones, so functions of the other design that count or set them can be called from its hooks.
+decides.  A design that declares to stand *below* another shares a slot with it and comes second, but has neither its
+state nor its decisions.  A user may begin its levels, events or resources with all those of a design that it uses:
+these are the same ones, so functions of the other design that count or set them can be called from its hooks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
     """The designs in the order in which they rewrite and compile: by slot, in a slot the used ones first.
 
     Raises DesignError for two designs of one name, designs that use each other, and two designs of one slot of which
-    neither uses the other.
+    neither uses the other or stands below it.
     """
     parts = sorted(designs, key=_slot)
     name = "+".join(part.name for part in parts)
@@ -33,15 +34,15 @@ def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
         raise DesignError(f"{name}: two designs are named {twice.name} (slot {slots}), and only one can take part")
     by_use: list[Design] = []
     while len(by_use) < len(parts):
-        ready = [p for p in parts if p not in by_use and all(used in by_use for used in used_by(p, parts))]
+        ready = [p for p in parts if p not in by_use and all(first in by_use for first in _before(p, parts))]
         if not ready:
             rest = " and ".join(part.name for part in parts if part not in by_use)
-            raise DesignError(f"{name}: {rest} use each other in a circle")
+            raise DesignError(f"{name}: {rest} use each other, or stand below each other, in a circle")
         by_use.append(ready[0])
     ordered = tuple(sorted(by_use, key=_slot))
     for slot in SLOTS:
         same = [part for part in ordered if slot in part.declaration.slots]
-        if apart := _apart(same, ordered):
+        if apart := _apart(same, ordered, may_stand_below=True):
             one, other = apart
             switch = _switch_of(one, other) or _switch_of(other, one)
             told = f"; {switch} does what both would" if switch else ""
@@ -105,10 +106,21 @@ def _slot(part: Design) -> int:
     return min(SLOTS.index(slot) for slot in part.declaration.slots)
 
 
-def _apart(designs: Sequence[Design], parts: Sequence[Design]) -> tuple[Design, Design] | None:
-    """Two designs of which neither uses the other; None if there are none."""
+def _before(part: Design, parts: Sequence[Design]) -> list[Design]:
+    """The designs that a design uses or stands below."""
+    return [*used_by(part, parts), *(one for one in parts if one.name in part.declaration.below)]
+
+
+def _apart(
+    designs: Sequence[Design], parts: Sequence[Design], *, may_stand_below: bool = False
+) -> tuple[Design, Design] | None:
+    """Two designs of which neither uses the other, or stands below it; None if there are none."""
+
+    def related(one: Design, other: Design) -> bool:
+        return uses(one, other, parts) or (may_stand_below and other.name in one.declaration.below)
+
     pairs = ((one, other) for place, one in enumerate(designs) for other in designs[place + 1 :])
-    return next((p for p in pairs if not uses(*p, parts) and not uses(p[1], p[0], parts)), None)
+    return next((pair for pair in pairs if not related(*pair) and not related(*reversed(pair))), None)
 
 
 def first_tables(parts: Sequence[Design]) -> Names:

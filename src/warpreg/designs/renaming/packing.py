@@ -27,7 +27,9 @@ Where the text is silent:
 - a source without a value (undefined in the program) is read like any other register;
 - barriers, calls (which are expanded) and the end of a thread block change nothing; a warp that ends releases all its
   registers, so that a kernel leaves an empty register file;
-- a register that an instruction names twice is looked up once, and its operands are not coalesced with each other.
+- a register that an instruction names twice is looked up once, and its operands are not coalesced with each other;
+- below ``regmutex``, whose warps have fewer registers than their kernel names, ``virtualization`` is needed: at a
+  release the registers of the extended set are dead, so their values have given up their places.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Table, parameter
+from warpreg.designs.errors import DesignError
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Room, Table, parameter
 from warpreg.designs.parts.hints.partial_results import compile
 from warpreg.designs.parts.renaming.events import EVENTS, RESOURCES
 from warpreg.designs.parts.renaming.hints import RenamingHints, renaming_hints
@@ -55,7 +58,13 @@ from warpreg.gpu.machine import Machine
 __all__ = ["banks", "collected", "compile", "plan_reads", "produced", "structures", "warp_end", "warp_start"]
 
 DESIGN = Declaration(
-    slot="mapping", source="corf §2.2, §2.4.3, §2.6", order="sm", events=EVENTS, resources=RESOURCES, widths=True
+    slot="mapping",
+    source="corf §2.2, §2.4.3, §2.6",
+    order="sm",
+    events=EVENTS,
+    resources=RESOURCES,
+    widths=True,
+    below=("regmutex", "regmutex-paired"),
 )
 
 
@@ -84,8 +93,16 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Renam
     return renaming_hints(program, analysis, parameters.virtualization)
 
 
-def init(parameters: Parameters, program: Program) -> State:
-    """An empty register file."""
+def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
+    """An empty register file.
+
+    Raises DesignError if warps have fewer physical registers than their kernel names, and keep those that are dead.
+    """
+    if room is not None and room.residency.registers < program.register_count and not parameters.virtualization:
+        raise DesignError(
+            f"packing: a warp has {room.residency.registers} registers of its own and its kernel names "
+            f"{program.register_count}, so dead ones have to be released: set virtualization=true"
+        )
     return renaming(
         program,
         parameters.physical,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ MOST = 1e9
 """The ratio of a number to zero, such that means of ratios exist."""
 ENDS = ("band=low", "band=high")
 """The least and the most costly main register file of the technologies."""
+Label = TypeVar("Label")
 Place = tuple[tuple[str, str], ...]
 
 
@@ -175,7 +176,7 @@ def _shown(ratio: float) -> str:
     return f"{ratio:.3f}" if ratio < 1000 else f"{ratio:.0e}"
 
 
-def front(points: Mapping[str, Sequence[float]]) -> list[str]:
+def front(points: Mapping[Label, Sequence[float]]) -> list[Label]:
     """The Pareto front: labels of the points that no other is at least as low as in all, and lower in one."""
     return [
         label

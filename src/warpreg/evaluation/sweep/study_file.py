@@ -44,8 +44,9 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
-Seeds = Annotated[list[Annotated[int, Field(ge=0)]], BeforeValidator(_listed), Field(min_length=1)]
+LISTED = BeforeValidator(_listed)
+Names = Annotated[list[str], LISTED, Field(min_length=1)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0)]], LISTED, Field(min_length=1)]
 
 
 class Entry(BaseModel):
@@ -79,7 +80,7 @@ class DesignEntry(Entry):
     """A design, by name or file, or a composition; ``parameters`` is a grid, or a list of grids."""
 
     name: str
-    parameters: Annotated[list[dict[str, Values]], BeforeValidator(_listed), Field(min_length=1)] = [{}]
+    parameters: Annotated[list[dict[str, Values]], LISTED, Field(min_length=1)] = [{}]
 
 
 def _checked_by(parse: Callable[[int | str], object]) -> AfterValidator:
@@ -122,13 +123,22 @@ class BudgetEntry(Entry):
 
 
 class SearchEntry(Entry):
-    """Trials of a sampler in place of the whole grid; what is optimised is the mean over workloads."""
+    """Trials of a sampler in place of the whole grid; what is optimised is the mean over workloads, or what the design
+    adds to an SM.  Several goals have a Pareto front.
+    """
 
     trials: Annotated[int, Field(ge=1)]
-    minimize: Literal["energy_normalized", "cycles"] | None = None
-    maximize: Literal["elided", "speed", "ipc"] | None = None
+    minimize: Annotated[list[Literal["energy_normalized", "cycles", "added_bytes", "added_mm2"]], LISTED] = []
+    maximize: Annotated[list[Literal["elided", "speed", "ipc"]], LISTED] = []
+    compose: bool = False
+    """A trial puts together designs of different slots: of each slot one, or none."""
     seed: int = 0
     budget: BudgetEntry = BudgetEntry()
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """What is optimised, what is minimized first."""
+        return (*self.minimize, *self.maximize)
 
 
 class StudyFile(Entry):
@@ -136,13 +146,13 @@ class StudyFile(Entry):
 
     workloads: Names
     """Names, files, traces, or ``all``."""
-    sizes: Annotated[list[Literal["tiny", "small", "full"]], BeforeValidator(_listed), Field(min_length=1)] = ["small"]
+    sizes: Annotated[list[Literal["tiny", "small", "full"]], LISTED, Field(min_length=1)] = ["small"]
     seeds: Seeds = [0]
     machines: Names = [DEFAULT_MACHINE]
     technologies: Names = [DEFAULT_TECHNOLOGY]
     designs: Annotated[list[DesignEntry], Field(min_length=1)]
     """Each with values of parameters."""
-    compile: dict[str, Annotated[list[bool | int | str], BeforeValidator(_listed), Field(min_length=1)]] = {}
+    compile: dict[str, Annotated[list[bool | int | str], LISTED, Field(min_length=1)]] = {}
     """Compiler options by name, each with its values."""
     traces: TracesEntry = TracesEntry()
     """What is read of traces."""
@@ -169,8 +179,8 @@ def read_study(path: Path) -> StudyFile:
         raise SweepError(f"{path}: sample: requires cycles = true")
     if study.cycles and study.suspend != "never":
         raise SweepError(f"{path}: suspend: cycles = true determines when warps are suspended; give one of them")
-    if study.search is not None and (study.search.minimize is None) == (study.search.maximize is None):
-        raise SweepError(f"{path}: search: expected one of minimize and maximize")
+    if study.search is not None and not study.search.goals:
+        raise SweepError(f"{path}: search: expected minimize or maximize")
     others = [name for name in study.workloads if not is_trace(name)]
     if others and (names := study.reading().needs_trace):
         raise SweepError(
