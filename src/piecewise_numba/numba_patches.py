@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from llvmlite import ir
 from llvmlite.ir.instructions import ExtractValue, InsertValue
-from numba.core import types
+from numba.core import event, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack, TargetConfig
@@ -21,16 +21,19 @@ from piecewise_numba.python_entry import create_python_entry
 
 @contextmanager
 def typed_once() -> Iterator[None]:
-    """In this context, cache the types of builtin calls and compare compilation flags quickly."""
-    function, flags = cast(Any, BaseFunction), cast(Any, TargetConfig)
+    """In this context, cache the types of builtin calls, compare compilation flags quickly, and report no events."""
+    function, flags, events = cast(Any, BaseFunction), cast(Any, TargetConfig), cast(Any, event)
     with cast(Any, global_compiler_lock):
         before = function.get_call_type, flags.__hash__, flags.__eq__
+        reported = events.start_event, events.end_event
         function.get_call_type = _kept(function.get_call_type)
         flags.__hash__, flags.__eq__ = _hash, _is_equal
+        events.start_event = events.end_event = _nothing
         try:
             yield
         finally:
             function.get_call_type, flags.__hash__, flags.__eq__ = before
+            events.start_event, events.end_event = reported
 
 
 @contextmanager
@@ -76,6 +79,10 @@ def _of_tuple(value: Any) -> Any:
             return tuple_.operands[1]
         tuple_ = tuple_.operands[0]
     return value
+
+
+def _nothing(*arguments: Any, **named: Any) -> None:
+    """No event: numba reports each call of LLVM to a clock of each function that is being compiled."""
 
 
 def _hash(flags: Any) -> int:
