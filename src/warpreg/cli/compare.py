@@ -134,7 +134,7 @@ def command(
         raise WarpregError(refused[0].message)
     _check_baseline(options.baseline, choices)
     priced = Setting.load(described, technology, choices).technology
-    technology = priced.name
+    technology = technology or priced.name
     names = tuple(_expanded(names))
     check_reading(names, reading)
     for name in names:
