@@ -143,14 +143,25 @@ def study_text(
 @click.option("--measurements", type=click.Path(path_type=Path), default="measurements/h100.json", show_default=True)
 @click.option("--size", default="tiny", show_default=True, help="Size of the workloads.")
 @click.option("--designs", metavar="A,B", help="These designs. Default: all of the package.")
+@click.option("--varied", metavar="A,B", help="Of these, also with another code and machine. Default: all.")
 @click.option("--workloads", metavar="A,B", default=",".join(WORKLOADS), show_default=True)
 @click.option("-j", "--processes", type=click.IntRange(1), help="Worker processes. Default: one for each processor.")
-def main(page: Path, measurements: Path, size: str, designs: str | None, workloads: str, processes: int | None) -> None:
+def main(
+    page: Path,
+    measurements: Path,
+    size: str,
+    designs: str | None,
+    varied: str | None,
+    workloads: str,
+    processes: int | None,
+) -> None:
     """Measure accuracy and designs, and write the tables of PAGE and its picture."""
     begin()
     chosen = [PLAIN, *designs.split(",")] if designs else study.names()
+    on_all_sides = [PLAIN, *varied.split(",")] if varied else chosen
     named = workloads.split(",")
-    cells = [*study.cells(chosen, named, size, SIDES)]
+    others = [side for side in SIDES if side != WINDOW]
+    cells = [*study.cells(chosen, named, size, [WINDOW]), *study.cells(on_all_sides, named, size, others)]
     done = 0
 
     def told(more: int) -> None:
