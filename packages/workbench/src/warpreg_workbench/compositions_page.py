@@ -124,9 +124,17 @@ def main(page: Path, study: Path, processes: int | None) -> None:
     text = page.read_text(encoding="utf-8").partition(MARKER)[0]
     parts = [
         *("## Combinations beside their parts", "", *beside_parts(read, study.parent, processes), ""),
-        *("## Trials of the search", "", *trials_table(trials), ""),
-        *("## Combinations that cannot work", "", *refused_table(trials), ""),
+        *(
+            "## Trials of the search",
+            "",
+            *trials_table(trials),
+            "",
+            f"![Energy by added storage](../images/{PICTURE})",
+            "",
+        ),
     ]
+    if any(not trial.values for trial in trials):
+        parts += ["## Trials that cannot work", "", *refused_table(trials), ""]
     page.write_text("\n".join([f"{text}{MARKER}", "", *parts]), encoding="utf-8")
     with style():
         picture(trials).savefig(page.parent.parent / "images" / PICTURE)

@@ -26,7 +26,7 @@ from warpreg.evaluation.sweep.cells import Cell, check_names, compile_choices, d
 from warpreg.evaluation.sweep.errors import SweepError
 from warpreg.evaluation.sweep.processes import PROCESSES
 from warpreg.evaluation.sweep.ranking import front
-from warpreg.evaluation.sweep.search_space import SearchSpace
+from warpreg.evaluation.sweep.search_space import PLAIN, SearchSpace
 from warpreg.evaluation.sweep.study_file import BudgetEntry, SearchEntry, StudyFile
 from warpreg.evaluation.sweep.sweep import swept
 from warpreg.ir.errors import WarpregError
@@ -101,7 +101,7 @@ def searched(
     done: Progress = lambda trials: None,
 ) -> list[Trial]:
     """All trials: those of the front first, then by the first goal; those without values last.  What the sampler
-    suggests again is one trial.
+    suggests again is one trial.  A search over compositions begins with the plain register file, as trial 0.
 
     Raises SweepError for a study without a search, with several machines, technologies or compile options, or without
     the ``search`` extra.
@@ -110,6 +110,8 @@ def searched(
     space = SearchSpace.of(study, folder, compose=wanted.compose)
     sampler = _study(wanted)
     trials: dict[tuple[str, Values], Trial] = {}
+    if wanted.compose:
+        trials[PLAIN, ()] = _measured([(PLAIN, ())], measure, wanted, where, workers, -1)[0]
     for before in range(0, wanted.trials, TOGETHER):
         asked = [sampler.ask() for _ in range(min(TOGETHER, wanted.trials - before))]
         chosen = [space.suggested(one) for one in asked]
