@@ -22,13 +22,14 @@ def command(source: Path | None, port: int, no_browser: bool, unchecked: bool) -
 
     The page shows the commands of the cache directory that ran longer than a second, also those that have ended or
     were killed, and the cells of a study, or of all studies of a folder. A folder that is a cache directory is shown
-    in place of the user's. Only this machine can open the page. It changes nothing; Ctrl-C ends it.
+    in place of the user's. The page can be opened on this machine only, by those who have its address. It changes
+    nothing; Ctrl-C ends it.
 
     \b
     warpreg watch
     warpreg watch entries.toml --port 8080
     """
-    from warpreg.report.loopback import listening
+    from warpreg.report.loopback import listening, new_token
     from warpreg.report.watch.page import routes
     from warpreg.report.watch.study import WatchedStudy, studies_in
 
@@ -43,6 +44,6 @@ def command(source: Path | None, port: int, no_browser: bool, unchecked: bool) -
         studies = studies_in(source, unchecked=unchecked)
     else:
         studies = [] if source is None else [WatchedStudy.open(source, unchecked=unchecked)]
-    with listening(routes(studies), port) as server:
+    with listening(routes(studies), port, new_token()) as server:
         click.echo(f"{server.address} shows the commands; Ctrl-C ends it", err=True)
         server.run(show=not no_browser)

@@ -34,6 +34,7 @@ HEADERS = {
 }
 MAX_BODY_BYTES = 1 << 20
 """A larger request is refused."""
+TOKEN_BYTES = 24
 POLL_S = 0.1
 """Seconds until a server notices that it shall stop."""
 
@@ -61,6 +62,11 @@ Routes = Mapping[tuple[str, str], Callable[[Request], Answer]]
 
 class LoopbackError(WarpregError):
     """A port on which nothing can listen."""
+
+
+def new_token() -> str:
+    """A token for the address of a server that nobody can guess."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 @contextmanager

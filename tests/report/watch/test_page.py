@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.report.page.browser import Browser, chromium
 
 from warpreg.cache.jobs import JobLog
-from warpreg.report.loopback import LoopbackServer, listening
+from warpreg.report.loopback import LoopbackServer, listening, new_token
 from warpreg.report.watch.page import routes
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def serving() -> Iterator[LoopbackServer]:
-    with listening(routes()) as server:
+    with listening(routes(), token=new_token()) as server:
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -10,16 +9,13 @@ from http import HTTPStatus
 from warpreg.report.explorer.compilations import SECONDS, Compilations, SupersededError, compilations
 from warpreg.report.explorer.subject import Subject, read_edit
 from warpreg.report.explorer.write import page
-from warpreg.report.loopback import JSON, TEXT, Answer, LoopbackServer, Request, Routes, listening
-
-TOKEN_BYTES = 24
+from warpreg.report.loopback import JSON, TEXT, Answer, LoopbackServer, Request, Routes, listening, new_token
 
 
 @contextmanager
 def exploring(subject: Subject, port: int = 0, seconds: float = SECONDS) -> Iterator[LoopbackServer]:
     """A server of the explorer of a source; its address contains a new token.  Raises LoopbackError."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    with compilations(subject, seconds) as running, listening(_routes(subject, running), port, token) as server:
+    with compilations(subject, seconds) as running, listening(_routes(subject, running), port, new_token()) as server:
         yield server
 
 
