@@ -29,6 +29,7 @@ SMALLER = {
     "reproduce": ["--size", "tiny", "--workloads", "vector-add", "-j", "1"],
     "check": ["--kernels", "5"],
     "new-design": [],
+    "rank": [],
 }
 """What makes a command quick, where `--size tiny -j 1` does not."""
 PLACEHOLDER = re.compile(r"^[A-Z]")

@@ -70,7 +70,7 @@ def test_turns_are_seen_in_every_cycle_with_a_warp(tmp_path: Path) -> None:
 @hook
 def turns_end(state, program, scheduler, plan):
     for warp in warps_of(program, scheduler):
-        if waits_for(program, warp) == MEMORY:
+        if waits_for(program, warp) == LONG_RESULT:
             count(plan, 1)
 """
     path = tmp_path / "mine.py"

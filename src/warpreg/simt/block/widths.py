@@ -19,7 +19,7 @@ from warpreg.simt.block.native_records import Slot, set_slot, slot
 from warpreg.simt.block.patterns import Patterns
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I8, I32, Value, lanes_of
+from warpreg.simt.llvm.emitter import I8, I32, Value, apart, lanes_of
 
 SPARE_BYTES = RESULTS
 """How far a store may go beyond the last width."""
@@ -58,7 +58,7 @@ class Widths:
     def _written(self, cell: Cell, lanes: Value, value: Value) -> Value:
         """The content of a register after a write to some lanes."""
         address = self._values.registers + cell.offset
-        content = lanes.select(value, address.load(value.type, align=64))
+        content = lanes.select(value, apart(address.load(value.type, align=64)))
         address.store(content, align=64)
         return content
 
