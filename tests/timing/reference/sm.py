@@ -339,6 +339,8 @@ class StreamingMultiprocessor:
         if instruction.gathers:
             warp.block.gather(*instruction.gathers)
             warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
+        if instruction.pipe != "ctrl":
+            warp.under_way.append(issued)
         self.hooks.plan(issued, now)
         self.hooks.issued(issued, now)
         if instruction.pipe == "ctrl" or self.path is None:
@@ -356,7 +358,6 @@ class StreamingMultiprocessor:
             return "ctrl"
         warp.hold(now + _stall(instruction), "alu")
         self._fetch(warp, now)
-        warp.under_way.append(issued)
         if instruction.control is None:
             warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
         else:
