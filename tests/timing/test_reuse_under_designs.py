@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from tests.designs.kernels import kernel
 from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.launches import FULL, Launched, WarpPath
@@ -60,10 +60,7 @@ def test_an_empty_reuse_cache_changes_nothing(name: str, case: Case) -> None:
 @settings(max_examples=4, deadline=None)
 @given(case=cases)
 def test_a_design_that_is_off_leaves_the_reuse_cache(name: str, case: Case) -> None:
-    """Cycle for cycle, with the values that its parameters declare as off; where suspension is static, a design of
-    strands says where, also when it is off.
-    """
-    assume(case.sm.two_level is None or case.sm.two_level.suspend != "static")
+    """Cycle for cycle, with the values that its parameters declare as off."""
     off = {f"{name.replace('-', '_')}_{spec.name}": spec.off for spec in load(name).parameters if spec.off is not None}
     alone, both = ran(case, "reuse"), ran(case, f"{name}+reuse", **off)
     assert (both.cycles, both.stall_account) == (alone.cycles, alone.stall_account)

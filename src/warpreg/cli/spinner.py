@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -12,11 +12,15 @@ BAR = 20
 """Characters of the bar."""
 
 
-class _Bar(BarColumn):
+class _Bar(ProgressColumn):
     """A bar, once it is known how much there is to do."""
 
-    def render(self, task: Task) -> Text:  # type: ignore[override]
-        return Text("") if task.total is None else super().render(task)  # type: ignore[return-value]
+    def __init__(self) -> None:
+        super().__init__()
+        self._bar = BarColumn(BAR)
+
+    def render(self, task: Task) -> RenderableType:
+        return Text("") if task.total is None else self._bar.render(task)
 
 
 class _Words(ProgressColumn):
@@ -35,7 +39,7 @@ def spinner(words: Callable[[], str] = str) -> Progress:
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        _Bar(BAR),
+        _Bar(),
         _Words(words),
         TimeElapsedColumn(),
         console=Console(stderr=True),

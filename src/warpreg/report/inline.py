@@ -17,6 +17,11 @@ def style(package: str, name: str) -> str:
     return text(__package__, "colours.css") + text(package, name)
 
 
+def element() -> str:
+    """The script by which the scripts of a page make elements; it comes first."""
+    return text(__package__, "element.js")
+
+
 def sha256(script: str) -> str:
     """The hash of a script, as a content security policy names it."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -65,7 +65,7 @@ def init(parameters: Parameters, program: Program) -> State:
 def paths(parameters: Parameters) -> tuple[Path, ...]:
     """One up and one down."""
     rates = parameters.per_cycle, parameters.delay, parameters.per
-    return Path("MRF", "TOP", *rates), Path("TOP", "MRF", *rates)  # type: ignore[arg-type]
+    return Path("MRF", "TOP", *rates), Path("TOP", "MRF", *rates)
 
 
 @hook

@@ -49,10 +49,6 @@ class LoadStore:
     def is_full(self) -> bool:
         return len(self.queue) >= self._sm.queue
 
-    @property
-    def registers_on_their_way(self) -> int:
-        return len(self.traffic) + len(self.away)
-
     def enter(self, issued: UnderWay) -> None:
         self.queue.append(issued)
 

@@ -34,8 +34,7 @@ class BankAccess:
 @dataclass
 class Log:
     """The events of one SM.  ``stalls[cause]`` counts slot-cycles, ``load_cycles`` are those of each load,
-    ``fetches`` those of each register that the design fetched, ``spills`` how many it sent to memory, ``unanswered``
-    how many of both had no answer when the run ended, because they were for warps that had ended;
+    ``fetches`` those of each register that the design fetched, ``spills`` how many it sent to memory;
     ``shared[whose]`` counts words read together with one of ``the same`` instruction, or of ``another``."""
 
     issues: list[Issue] = field(default_factory=list)
@@ -50,7 +49,6 @@ class Log:
     load_cycles: list[int] = field(default_factory=list)
     fetches: list[int] = field(default_factory=list)
     spills: int = 0
-    unanswered: int = 0
     shared: Counter[str] = field(default_factory=Counter)
 
     def bank(self, cycle: int, bank: int, action: str, sequence: int, word: int) -> None:

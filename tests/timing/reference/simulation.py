@@ -68,8 +68,6 @@ def simulate(
     cycles = 0
     for now in range(limit):
         if not waiting and not any(multiprocessor.blocks for multiprocessor in multiprocessors):
-            for one in multiprocessors:
-                one.log.unanswered = one.load_store.registers_on_their_way
             return Outcome(cycles, [one.log for one in multiprocessors], shared.counts, shared.state)
         if memory.next_event(now) <= now:
             memory.advance(now)

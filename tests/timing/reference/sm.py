@@ -91,14 +91,15 @@ class StreamingMultiprocessor:
 
     def _register_is_back(self, one: Traffic, now: int) -> None:
         """What the design has sent to memory is acknowledged, or what it has fetched is there."""
+        if not one.is_awaited:
+            return
         if one.is_fetch:
             self.log.fetches.append(now - one.asked)
-            if one.is_awaited:
-                self.hooks.register_is_back(one, now)
+            self.hooks.register_is_back(one, now)
         else:
             self.log.spills += 1
         warp = self.slots[one.slot]
-        if one.is_awaited and warp is not None:
+        if warp is not None:
             warp.away -= 1
 
     def _send_register(self, one: Traffic) -> None:

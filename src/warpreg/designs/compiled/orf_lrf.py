@@ -132,9 +132,11 @@ def options(parameters: Parameters) -> Options:
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint columns."""
+    """Fill the hint columns; without storage, warps are suspended as with the plain register file."""
     if parameters.ideal != "none":
         return everything_in(program, ORF if parameters.ideal == "orf" else LRF)
+    if parameters.entries == 0 and parameters.lrf == "none":
+        return program
     return encode(program, kernel, placement(program, parameters, kernel), WAITS_FOR_ALL)
 
 

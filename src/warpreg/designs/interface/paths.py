@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,13 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.plan import PATH_COLUMNS, UNSET, Plan
 from warpreg.designs.interface.plan_functions import queue_extra
 
-PathOwner = Literal["SM", "scheduler"]
 OWNERS: tuple[str, ...] = ("SM", "scheduler")
 MAX_PATHS = 8
+"""Paths that one design has at most."""
 MEMORY = MAX_PATHS
 """The path that ``transferred`` is told of for a register fetched from memory (`own_memory`)."""
 PATH_NUMBERS = MAX_PATHS + 1
 """Numbers of paths of one design in a composition."""
-"""Paths that one design has at most."""
 MAX_BANDWIDTH, MAX_LATENCY = 1 << 10, 1 << 20
 TRANSFER = 2
 """In a queued extra access, the action TRANSFER + k is a transfer along path k; READ and WRITE are below."""
@@ -50,7 +48,7 @@ class Path:
     target: str
     per_cycle: float = 1
     latency: int = 1
-    per: PathOwner = "SM"
+    per: str = "SM"
 
     def __post_init__(self) -> None:
         named = f"path from {self.source} to {self.target}"

@@ -41,7 +41,7 @@ read, so no run is compared with them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,8 +161,8 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
 def paths(parameters: Parameters) -> tuple[Path, ...]:
     """From the main register file to the cache, and back."""
     main = LEVELS[CELLS[parameters.cells]]
-    rates = parameters.per_cycle, parameters.path_latency, parameters.path_per
-    return Path(main, "RC", *rates), Path("RC", main, *rates)  # type: ignore[arg-type]
+    fetch = Path(main, "RC", parameters.per_cycle, parameters.path_latency, parameters.path_per)
+    return fetch, replace(fetch, source="RC", target=main)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis) -> IntervalHints:

@@ -14,12 +14,12 @@ from warpreg.report import inline
 from warpreg.report.explorer.subject import Subject
 
 SCRIPTS = ("elements.js", "syntax.js", "editor.js", "designs.js", "listing.js", "explorer.js")
-"""The scripts of the page, in the order in which they run."""
+"""The scripts of the page, in the order in which they run, after those of all pages."""
 
 
 def page(subject: Subject) -> str:
     """The page; it runs its own scripts only, and asks its own server only."""
-    script = "\n".join(inline.text(__package__, name) for name in SCRIPTS)
+    script = "\n".join([inline.element(), *(inline.text(__package__, name) for name in SCRIPTS)])
     allowed = f"script-src 'sha256-{inline.sha256(script)}'; style-src 'unsafe-inline'; img-src data:"
     return inline.text(__package__, "explorer.html").format(
         title=escape(subject.name),

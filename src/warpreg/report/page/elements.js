@@ -1,16 +1,5 @@
 "use strict";
-// Elements of the page.  Text of results only ever becomes text nodes, so no name can become markup.
-
-/** An element with attributes (functions are listeners) and children (text or elements). */
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") node.addEventListener(name, value);
-    else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
-  return node;
-}
+// Links, boxes and tables of the page.
 
 const viewLink = (view, name, text = name) => el("a", { href: address(view, name) }, text);
 

@@ -18,7 +18,7 @@ SCRIPTS = (
     "data.js", "metrics.js", "state.js", "elements.js", "plots.js", "figures.js", "pareto.js", "controls.js",
     "reproduction.js", "ranking.js", "overview.js", "views.js", "main.js",
 )  # fmt: skip
-"""The scripts of the page, in the order in which they run."""
+"""The scripts of the page, in the order in which they run, after those of all pages."""
 EXTRA = "a report requires the 'report' extra: pip install 'warpreg[report]'"
 
 
@@ -42,7 +42,7 @@ def page(contents: Mapping[str, Any]) -> str:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise ReportError(EXTRA) from error
-    scripts = [get_plotlyjs(), *map(_text, SCRIPTS)]
+    scripts = [get_plotlyjs(), inline.element(), *map(_text, SCRIPTS)]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment.from_string(_text("page.html")).render(

@@ -120,20 +120,24 @@ def is_traffic(c: Core, op: OpRow) -> bool:
 @stands_for(ports.traffic_is_back, when.TRAFFIC)
 def traffic_is_back(c: Core, memory: Any, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Count what has answered, and report a register that was fetched, unless it was for a warp that had ended."""
+    warp = c.rows[op, ops.WARP]
+    if c.rows[op, ops.TICKETS] != 0:
+        _count_answer(c, memory, sm, op, now)
+        if c.rows[op, ops.PC] == ops.FETCH:
+            transfers.tell_transferred(c, d, sm, warp, c.rows[op, ops.PATH], c.rows[op, ops.REGISTER], now)
+        c.rows[warp, warps.AWAY] -= 1
+        if _has_ended(c, warp):
+            end_warp(c, sm, warp)
+    give_op(c, op)
+
+
+def _count_answer(c: Core, memory: Any, sm: SmRow, op: OpRow, now: int) -> None:
     level = ports.reach(memory, sm)
     if c.rows[op, ops.PC] == ops.SPILL:
         c.clock[clock.DESIGN_WRITES_SM + level] += 1
     else:
         c.clock[clock.DESIGN_READS_SM + level] += 1
         c.clock[clock.DESIGN_READ_CYCLES] += now - c.rows[op, ops.SENT_AT]
-        if c.rows[op, ops.TICKETS] != 0:
-            path, register = c.rows[op, ops.PATH], c.rows[op, ops.REGISTER]
-            transfers.tell_transferred(c, d, sm, c.rows[op, ops.WARP], path, register, now)
-    warp = c.rows[op, ops.WARP]
-    c.rows[warp, warps.AWAY] -= c.rows[op, ops.TICKETS]
-    if c.rows[op, ops.TICKETS] != 0 and _has_ended(c, warp):
-        end_warp(c, sm, warp)
-    give_op(c, op)
 
 
 @stands_for(ports.nothing_away, when.TRAFFIC)
