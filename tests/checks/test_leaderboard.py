@@ -94,7 +94,7 @@ def test_a_folder_with_a_good_and_a_wrong_design(tmp_path: Path, capsys: Output)
         "    for operand in source_operands(program, pc):\n        nowhere(plan, operand)\n",
         encoding="utf-8",
     )
-    assert main(["rank", str(tmp_path), "--workloads", "vector-add", "--json"]) == 0
+    assert main(["rank", str(tmp_path), "--workloads", "reduction", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ranking"][:2] == [
         {"rank": 1, "design": name, "energy": 1.0, "cycles": 1.0, "storage": 0.0} for name in ("mrf", "nothing.py")
