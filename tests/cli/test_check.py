@@ -198,8 +198,9 @@ def test_columns_that_nothing_fills_are_said(tmp_path: Path) -> None:
 
 def test_what_a_design_does_not_define_is_said(tmp_path: Path) -> None:
     words = list(undefined(load(written(tmp_path, HEAD.format(level=1)))))
-    assert words[0] == "no plan_write: every result is written to the MRF"
+    assert words[0] == "no plan_write or produced: every result is written to the MRF"
     assert any(one.startswith("no structures") for one in words)
+    assert list(undefined(load("packing"))) == []
 
 
 @pytest.mark.slow

@@ -112,8 +112,8 @@ def undefined(design: Design) -> Iterator[str]:
     hooks = design.hooks
     if "plan_reads" not in hooks:
         yield "no plan_reads: every source is read from the MRF"
-    if "plan_write" not in hooks:
-        yield "no plan_write: every result is written to the MRF"
+    if hooks.keys().isdisjoint(("plan_write", "produced")):
+        yield "no plan_write or produced: every result is written to the MRF"
     if "suspended" not in hooks and len(design.levels) > 1:
         yield "no suspended: a warp that leaves the active set keeps what its levels hold"
     for part in parts_of(design):
