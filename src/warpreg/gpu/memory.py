@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warpreg.gpu.sourced import Document, quantity
 
 LINE_BYTES = 128
+SECTOR_BYTES = 32
 MAX_MERGED = (1 << 15) - 1
 SECTIONS = ("memory", "l1", "l2", "network", "dram")
 MODELS = ("fixed", "cached", "contention")
@@ -76,6 +77,10 @@ class SecondLevel:
     merged: int | None = quantity(
         "contention model: requests that may wait for one missing sector", "requests", 1, MAX_MERGED, optional=True
     )
+    fetch_bytes: int | None = quantity(
+        "aligned piece of a line that a missing sector brings from DRAM with it; by default the sector alone",
+        "bytes", SECTOR_BYTES, LINE_BYTES, optional=True,
+    )  # fmt: skip
 
 
 PACKETS = ("sector", "line")
@@ -176,6 +181,7 @@ def _check_powers(document: Document, system: MemorySystem) -> None:
         numbers["l1.banks"] = system.l1.banks
     if system.l2 is not None:
         numbers["l2.interleave_bytes"] = system.l2.interleave_bytes
+        numbers["l2.fetch_bytes"] = system.l2.fetch_bytes or SECTOR_BYTES
     if system.dram is not None:
         numbers["dram.row_bytes"] = system.dram.row_bytes
     for key, number in numbers.items():

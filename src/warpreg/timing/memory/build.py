@@ -110,6 +110,7 @@ def _second_level(p: Words[Parameters], cache: SecondLevel) -> None:
     p[parameters.L2_LATENCY], p[parameters.L2_SECTOR_TICKS] = cache.latency, _ticks(1 / cache.sectors_per_cycle)
     p[parameters.MSHRS2], p[parameters.QUEUE2] = cache.miss_lines, cache.queue
     p[parameters.MERGED2] = NEVER if cache.merged is None or p[parameters.MODEL] == CACHED else cache.merged
+    p[parameters.FETCHED2] = (cache.fetch_bytes or SECTOR_BYTES) // SECTOR_BYTES
     p[parameters.INTERLEAVE_SHIFT], p[parameters.SPREAD] = _bits(cache.interleave_bytes), SPREADS.index(cache.spread)
 
 

@@ -76,6 +76,7 @@ class parameters(Columns):
     MESH_QUEUES: _Parameter = word("queue", "first queue of the routers")
     SPREAD: _Parameter = word("choice", "one of `warpreg.gpu.memory.SPREADS`", folded=True)
     MERGED2: _Parameter = word("requests", "requests that may wait for the same sector in a slice")
+    FETCHED2: _Parameter = word("sectors", "aligned sectors that a slice reads from DRAM together", folded=True)
     BANKS1: _Parameter = word("banks", "banks of a first-level cache; 1: one transaction per cycle", folded=True)
     MISS_SECTORS: _Parameter = word(
         "flag", "whether a miss register of the first level holds a sector, not a line", folded=True

@@ -100,11 +100,21 @@ def look_up(memory: Memory, which: int, node: int) -> int:
         return HIT
     memory.counts[sm, counts.L2_MISSES] += 1
     asked = missing & ~(lines[slot, cache_lines.BITS] >> cache_lines.PENDING_SHIFT)
+    if p[parameters.FETCHED2] > 1:
+        asked = _fetched_with(asked, p[parameters.FETCHED2])
+        asked &= ~(lines[slot, cache_lines.BITS] | lines[slot, cache_lines.BITS] >> cache_lines.PENDING_SHIFT)
     lines[slot, cache_lines.BITS] |= asked << cache_lines.PENDING_SHIFT
     memory.nodes[node, nodes.NEED] = missing
     memory.scalars[scalars.ASKED] = asked
     memory.scalars[scalars.FOUND] = slot
     return ASKS if asked else WAITS
+
+
+def _fetched_with(sectors: int, together: int) -> int:
+    """Sectors of a line, and those in the same aligned groups of ``together``: 2, or all 4."""
+    if together == 2:
+        return sectors | (sectors & 0b0101) << 1 | (sectors & 0b1010) >> 1
+    return 0b1111 if sectors else 0
 
 
 def allocate(memory: Memory, which: int, line: int) -> int:
