@@ -81,6 +81,12 @@ def changed(folder: Path, machine: str, old: str, new: str) -> Path:
             "caches_read_only  = { value = 1,",
             "l1.caches_read_only: expected a value of type bool, found 1",
         ),
+        (
+            "h100",
+            "fetch_bytes       = { value = 64,",
+            "fetch_bytes       = { value = 96,",
+            "l2.fetch_bytes: expected a power of two, found 96",
+        ),
         ("tfet", 'value = "line"', 'value = "row"', "network.packet: expected one of sector, line, found 'row'"),
         ("tfet", 'value = "instruction"', 'value = "warp"', "access: expected one of word, instruction, found 'warp'"),
         ("tfet", 'value = "all"', 'value = "some"', "scoreboard: expected one of named, all, found 'some'"),

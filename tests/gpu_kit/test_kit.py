@@ -144,7 +144,7 @@ def test_what_a_launch_finds_of_the_one_before(tmp_path: Path, monkeypatch: pyte
         visited.append(warm)
         return next(answers)
 
-    monkeypatch.setattr(Micro, "_chased", chased)
+    monkeypatch.setattr(Micro, "chased", chased)
     found = Micro(driver, tmp_path).between_launches()
     rows = {"same launch": 270.0, "next launch": 280.0, "after another kernel": 290.0, "emptied": 560.0}
     assert found == {str(1 << 20): rows}

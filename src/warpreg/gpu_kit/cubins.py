@@ -11,6 +11,7 @@ import zstandard
 
 from warpreg import simt, workloads
 from warpreg.checks.gpu.request import visible
+from warpreg.gpu_kit import memory_kernels
 from warpreg.gpu_kit.launch_clocks import with_clocks
 from warpreg.gpu_kit.microbenchmarks import MICROBENCHMARKS, unlike
 from warpreg.gpu_kit.register_banks import CASES, patched, register_bank_ptx
@@ -31,6 +32,7 @@ def prepare(folder: Path, architecture: str, begun: Callable[[str], None] = lamb
     folder.mkdir(parents=True, exist_ok=True)
     failed: dict[str, str] = {}
     texts = {f"micro-{one.name}": one.ptx() for one in MICROBENCHMARKS}
+    texts["micro-probes"] = memory_kernels.TEXT
     for name in workloads.names():
         texts[name] = workload_ptx(name)
         texts[f"{name}{CLOCKED}"] = with_clocks(texts[name])

@@ -20,7 +20,7 @@ from warpreg.gpu_kit.micro import MICRO_REPEATS
 from warpreg.gpu_kit.microbenchmarks import MICROBENCHMARKS
 from warpreg.gpu_kit.worker import Worker
 
-VERSION = 3
+VERSION = 4
 TASK_SECONDS = 100
 KEPT_BYTES = 12 << 20
 """Bytes of outputs that are kept, after compression."""
@@ -34,6 +34,7 @@ def tasks(sizes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield "banks", ""
     yield "barrier", ""
     yield "between", ""
+    yield "probes", ""
     yield from (("workload", name, "tiny") for name in workloads.names())
     yield from (("micro", name) for name in names if name.startswith("rate-"))
     for size in sizes:
@@ -50,7 +51,7 @@ def measure(
         "version": VERSION, "warpreg": __version__, "repeats": {"micro": MICRO_REPEATS, "launches": REPEATS},
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "code": manifest, "smi_before": smi(), "device": {}, "micro": {}, "banks": {},
-        "barrier": {}, "between": {}, "workloads": {}, "not_measured": [],
+        "barrier": {}, "between": {}, "probes": {}, "workloads": {}, "not_measured": [],
     }  # fmt: skip
     raw: dict[str, dict[str, bytes]] = {}
     try:
@@ -79,7 +80,7 @@ def place(measurements: dict[str, Any], task: tuple[str, ...], answer: dict[str,
     """Put an answer where it belongs."""
     if task[0] == "facts":
         measurements["device"] = answer
-    elif task[0] in ("banks", "barrier", "between"):
+    elif task[0] in ("banks", "barrier", "between", "probes"):
         measurements[task[0]] = answer
     elif task[0] == "micro":
         measurements["micro"][task[1]] = answer

@@ -1,8 +1,9 @@
 """Cycles of the workloads' launches on a machine of the timing core, beside what a GPU measured.
 
 The GPU's cycles are those of the clocks in its kernels, where the file has them.  Without, they are the time between
-events times the clock of the SMs, which holds the cost of a launch: then only launches count that take `MAX_COST`
-times as long as an empty one.
+events times the clock of the SMs, less that of an empty launch before which the GPU was idle as before a cold one; in a
+sequence it was not, so nothing is subtracted.  By events, only launches count that take `MAX_COST` times as long as an
+empty one.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def cycles_of(one: Mapping[str, Any], caches: Caches, least_ms: float) -> tuple[
     if launches and all(launch.get(clocks) is not None for launch in launches):
         return "clocks", [launch[clocks] for launch in launches]
     thousands = 1000 * mean(one["clock_mhz"]) if launches else 0.0
-    found = [thousands * launch[events] if launch[events] >= MAX_COST * least_ms else None for launch in launches]
+    less = 0.0 if caches == "in sequence" else least_ms
+    found = [
+        thousands * (launch[events] - less) if launch[events] >= MAX_COST * least_ms else None for launch in launches
+    ]
     is_short = caches == "in sequence" and None in found
     return "events", [None] * len(found) if is_short else found
 

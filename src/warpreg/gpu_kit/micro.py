@@ -136,7 +136,7 @@ class Micro:
         cycles: dict[str, float] = {}
         for size in FOOTPRINTS:
             lines = self.link(size)
-            cycles[str(size)] = self._chased(function, lines if size <= WARMED_BYTES else 0)
+            cycles[str(size)] = self.chased(function, lines if size <= WARMED_BYTES else 0)
         return cycles
 
     def between_launches(self) -> dict[str, dict[str, float]]:
@@ -148,12 +148,12 @@ class Micro:
         by_size = {}
         for size in BETWEEN:
             lines = self.link(size)
-            rows = {"same launch": self._chased(chase, lines), "next launch": self._chased(chase, 0)}
-            self._chased(chase, lines)
+            rows = {"same launch": self.chased(chase, lines), "next launch": self.chased(chase, 0)}
+            self.chased(chase, lines)
             self.launch(nothing, 1, 1, 0)
-            rows["after another kernel"] = self._chased(chase, 0)
+            rows["after another kernel"] = self.chased(chase, 0)
             self.driver.flush()
-            rows["emptied"] = self._chased(chase, 0)
+            rows["emptied"] = self.chased(chase, 0)
             by_size[str(size)] = rows
         return by_size
 
@@ -168,7 +168,7 @@ class Micro:
         self.driver._write(first, words.tobytes())
         return -lines % STEPS + lines
 
-    def _chased(self, function: Function, warm: int) -> float:
+    def chased(self, function: Function, warm: int) -> float:
         """Cycles of a dependent load, after ``warm`` others without the clock."""
         self.launch(function, 1, CHASED, warm, threads=1)
         clocks = np.frombuffer(self.driver.read_memory(16), np.uint64)

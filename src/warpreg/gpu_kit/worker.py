@@ -16,6 +16,7 @@ from warpreg.checks.gpu.driver import GpuFault
 from warpreg.gpu_kit import cubins
 from warpreg.gpu_kit.measured_device import MeasuredDevice
 from warpreg.gpu_kit.measuring_driver import MeasuringDriver
+from warpreg.gpu_kit.memory_probes import MemoryProbes
 from warpreg.gpu_kit.micro import Micro
 from warpreg.gpu_kit.microbenchmarks import MICROBENCHMARKS
 from warpreg.ir.errors import WarpregError
@@ -54,6 +55,8 @@ def _answer(driver: MeasuringDriver, folder: Path, task: tuple[str, ...]) -> dic
         return {"cases": micro.banks()}
     if kind == "barrier":
         return {"cycles": micro.barrier()}
+    if kind == "probes":
+        return MemoryProbes(driver, folder).all()
     if kind == "between":
         return {"cycles_per_load": micro.between_launches()}
     if kind == "micro":

@@ -7,8 +7,10 @@ open a row and 12 to read it, and 2 cycles of its bus per sector.
 
 from __future__ import annotations
 
-from tests.timing.memory.systems import CACHED, Driver, change
+import pytest
+from tests.timing.memory.systems import CACHED, CONTENTION, Driver, change
 
+from warpreg.gpu.memory import MemorySystem
 from warpreg.timing import memory as m
 from warpreg.timing.core.access_record import LOCAL_BASE
 
@@ -41,6 +43,40 @@ def test_another_sector_of_the_line_is_fetched_by_itself() -> None:
     driver.send(2, 0, sectors=2)
     driver.when(2)
     assert (driver.count("l1_misses"), driver.count("dram_reads")) == (2, 2)
+
+
+@pytest.mark.parametrize("system", [CACHED, CONTENTION])
+@pytest.mark.parametrize(("fetched", "expected"), [(None, "dddd"), (32, "dddd"), (64, "d2d2"), (128, "d222")])
+def test_a_missing_sector_brings_its_neighbours_to_the_second_level(
+    system: MemorySystem, fetched: int | None, expected: str
+) -> None:
+    """Sectors 0 to 3 of a line one after the other: each comes from DRAM, or finds that an earlier one has brought it.
+    The neighbours are read from DRAM once, and not sent to the SM.
+    """
+    driver = Driver(change(system, l2={"fetch_bytes": fetched}))
+    for sector in range(4):
+        driver.send(sector, 0, sectors=1 << sector)
+        driver.when(sector)
+    assert driver.count("dram_reads") == 4
+    assert driver.count("l2_hits") == expected.count("2")
+    assert driver.count("l1_misses") == 4
+
+
+def test_only_sectors_that_are_missing_are_fetched_with_a_sector() -> None:
+    """Sector 0 was written; sector 1 misses, and sector 2, on its way with 3, is in another pair."""
+    driver = Driver(change(CACHED, l2={"fetch_bytes": 64}))
+    driver.send(1, 0, sectors=1, kind=m.STORE)
+    driver.send(2, 0, sectors=4)
+    driver.send(3, 0, sectors=2)
+    assert driver.when(3) > driver.when(2)
+    assert driver.count("dram_reads") == 3
+
+
+def test_the_pair_of_a_sector_takes_the_bus_of_dram_too() -> None:
+    """Its sector is answered when both have been moved: two cycles later."""
+    driver = Driver(change(CACHED, l2={"fetch_bytes": 64}))
+    driver.send(1, 0, sectors=1)
+    assert driver.when(1) == DRAM + 2
 
 
 def test_another_sms_sector_hits_the_second_level() -> None:

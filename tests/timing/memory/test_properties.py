@@ -24,6 +24,8 @@ SYSTEMS = [
     MESH,
     change(CONTENTION, network=TINY, l2={"queue": 1, "miss_lines": 1}, dram={"queue": 2}),
     change(CONTENTION, l2={"merged": 1}),
+    change(CONTENTION, l2={"fetch_bytes": 64, "merged": 2}),
+    change(CACHED, l2={"fetch_bytes": 128}),
     change(MESH, network={"queue": 1, "virtual_channels": 2}, l2={"queue": 1}, dram={"queue": 2}),
     change(CONTENTION, memory={"segment_bytes": 128}, network={"virtual_channels": 2}),
     change(CACHED, memory={"segment_bytes": 128}),
