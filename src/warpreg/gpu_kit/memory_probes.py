@@ -92,7 +92,7 @@ class MemoryProbes:
         return found | {"of read lines": self._chased()}
 
     def neighbours(self) -> dict[str, float]:
-        """Mean cycles of a load after the cache was emptied, and one of the sector that is so many further in its line."""
+        """Mean cycles of a load after the cache was emptied, and one of a sector so many further in its line."""
         found = {}
         for further in (1, 2, 3):
             self.link_pairs(EMPTIED, further)
