@@ -5,7 +5,6 @@ texture unit.
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -144,7 +143,7 @@ class MemoryProbes:
     def _cycles(self, threads: int) -> float:
         """Mean of last minus first reading of the clock."""
         clocks = np.frombuffer(self.driver.read_memory(threads * 16), np.uint64).reshape(-1, 2)
-        return mean((clocks[:, 1] - clocks[:, 0]).tolist())
+        return float(np.mean(clocks[:, 1] - clocks[:, 0]))
 
     def _write(self, address: int, words: list[int]) -> None:
         self.driver._write(address, b"".join(word.to_bytes(8, "little") for word in words))
