@@ -18,6 +18,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import (
     NEVER,
     NONE,
+    BankRow,
     BlockRow,
     CollectorRow,
     OpRow,
@@ -485,6 +486,18 @@ def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
 @port("a design with hooks")
 def queue_extras(c: Core, sm: SmRow) -> None:
     """At the end of a phase, append the extra accesses of hooks to the queues of their banks."""
+
+
+@port("extra accesses that are counted")
+def serves_extra(c: Core, row: BankRow) -> bool:
+    """Whether the turn of a bank is that of an extra access before its queue, which it then serves."""
+    return False
+
+
+@port("extra accesses that are counted")
+def has_extras(c: Core, row: BankRow) -> bool:
+    """Whether there are extra accesses before the queue of a bank."""
+    return False
 
 
 @port("the hook arrived")

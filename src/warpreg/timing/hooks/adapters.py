@@ -19,6 +19,7 @@ from warpreg.designs.interface.plan import (
     EXTRA_REGISTER,
     EXTRA_WARP,
     EXTRAS,
+    GRANTED,
     IN_BANKS,
     LEVEL,
     MERGED,
@@ -51,6 +52,12 @@ port("what sets the rows of the design's state to their first values")(reset_row
 def bank_slices() -> int:
     """Slices of a bank; a constant of the compiled core."""
     return 1
+
+
+@constant(when.SLICED | when.SHARED, lambda given: GRANTED)
+def planned_columns() -> int:
+    """Columns of an operand's details that the core reads; a constant of the compiled core."""
+    return MERGED + 1
 
 
 @constant(when.SEVERAL_MAIN, lambda given: given.main_levels)
@@ -178,6 +185,12 @@ def keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
         bank = ports.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
+    ask_bank(c, sm, warp, bank)
+
+
+@port("extra accesses that are counted")
+def ask_bank(c: Core, sm: SmRow, warp: WarpRow, bank: int) -> None:
+    """An extra access joins the queue of its bank at the end of this phase."""
     if c.clock[clock.FREE_OPS] < 2:
         c.clock[clock.OVERFLOW] = 1
         return
@@ -213,7 +226,7 @@ def let_go(c: Core, warp: WarpRow, now: int) -> None:
         know_eligible(c, warp, slowest(c, warp))
 
 
-@stands_for(ports.queue_extras, when.HOOKS_CALLED)
+@stands_for(ports.queue_extras, when.HOOKS_CALLED & ~when.COUNTS_EXTRAS)
 def queue_extras(c: Core, sm: SmRow) -> None:
     op = c.table[sm, sms.EXTRA_FIRST]
     c.table[sm, sms.EXTRA_FIRST] = NONE
@@ -291,16 +304,17 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
-    forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
+    forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc], planned_columns())
     plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
     least = 0
-    for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
-        k = row - c.code[pc, code.ALL_READS]
-        word = _source(c, d, warp, k, c.lists[row, 0])
+    first, kept = c.code[pc, code.ALL_READS], c.machine[machine.OP_READS]
+    for k in range(c.code[pc, code.ALL_READS_END] - first):
+        register = c.lists[first + k, 0]
+        word = _source(c, d, warp, k, register)
         least = min(least, word)
-        c.rows[op, c.machine[machine.OP_READS] + k] = word
-        ports.note_source(c, d, warp, op, k, c.lists[row, 0])
+        c.rows[op, kept + k] = word
+        ports.note_source(c, d, warp, op, k, register)
     note_sources(c, op, pc, least)
 
 
@@ -378,7 +392,7 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
     first = d.program.result_start[pc]
     see_widths(c, d, op)
-    forget_results(d.results, d.program.result_start[pc + 1] - first)
+    forget_results(d.results, d.program.result_start[pc + 1] - first, planned_columns())
     plan_write(d.state, d.program, number_of(c, warp), pc, keeping(plan))
     keep_results(c, d, op, d.program.result_start[pc + 1] - first)
     await_lookups(c, op, settle(c, d, sm, now))
@@ -398,11 +412,11 @@ def keep_results(c: Core, d: Any, op: OpRow, count: int) -> None:
 
 def note_results(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     """Keep what the plan says of each result in the instruction's row."""
-    first = d.program.result_start[pc]
-    for row in range(c.code[pc, code.WRITES], c.code[pc, code.WRITES_END]):
+    operand, first, kept = d.program.result_start[pc], c.code[pc, code.WRITES], c.machine[machine.OP_WRITES]
+    for k in range(c.code[pc, code.WRITES_END] - first):
+        row = first + k
         if c.lists[row, 1] != NONE:
-            k = row - c.code[pc, code.WRITES]
-            c.rows[op, c.machine[machine.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
+            c.rows[op, kept + k] = _result(c, d, warp, c.lists[row, 1] - operand, c.lists[row, 0])
 
 
 def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
