@@ -467,8 +467,10 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
 
 
 @port("the operand path, and hooks that plan results")
-def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
-    """Bank of a result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT."""
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
+    """Bank of the k-th result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT; ``row``: its row in
+    ``lists``.
+    """
     return _listed_bank(c, warp, row) | 1 << operand_word.RESULT_SHIFT
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import (
     BANK,
@@ -99,6 +101,17 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: 
     )  # fmt: skip
 
 
+def plan_of_issue(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, op: OpRow, now: int) -> Plan:
+    """A plan for a hook that is for an instruction that issues."""
+    access, program = c.rows[op, ops.RECORD], d.program
+    see_lanes(c, d, access)
+    return detailed_plan(
+        d.plan, bank_slices(), c.rows[op, ops.MASK], program.datapath[pc], record_base(c, access),
+        record_stride(c, access), number, sm, now, c.rows[op, ops.SEQUENCE], main_levels(), program.source_start[pc],
+        program.result_start[pc],
+    )  # fmt: skip
+
+
 @port("hooks that ask for addresses of lanes")
 def see_lanes(c: Core, d: Any, access: int) -> None:
     """A hook is called for an instruction with this access record: say where the addresses of its lanes are."""
@@ -129,8 +142,10 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps, tables
     are accessed.  Returns the cycle from which on its lookups are done, 0 without.
     """
-    if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
-        _settle_queued(c, d, sm, now)
+    if d.queued[EXTRAS] != 0:
+        _take_extras(c, d, sm, now)
+    if d.queued[WOKEN] != 0:
+        _wake_all(c, d, sm, now)
     complete_loads(c, d, sm, now)
     send_registers(c, d, sm, now)
     return serve_tables(c, d, sm, now)
@@ -158,16 +173,22 @@ def await_lookups(c: Core, op: OpRow, ready: int) -> None:
 
 
 @noinline
-def _settle_queued(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    extras = d.queued[EXTRAS]
-    if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
+def _take_extras(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    count = d.queued[EXTRAS]
+    d.queued[EXTRAS] = 0
+    if count > d.extras.shape[0]:
         c.clock[clock.OVERFLOW] = 1
-        extras = 0
-    for row in range(extras):
+        return
+    for row in range(count):
         take_extra(c, d, sm, row, now)
+
+
+@noinline
+def _wake_all(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    if d.queued[WOKEN] > d.woken.shape[0]:
+        c.clock[clock.OVERFLOW] = 1
     for row in range(min(d.queued[WOKEN], d.woken.shape[0])):
         _wake(c, sm, d.woken[row], now)
-    d.queued[EXTRAS] = 0
     d.queued[WOKEN] = 0
 
 
@@ -184,7 +205,8 @@ def keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
     warp = numbered_warp(c, d.extras[row, EXTRA_WARP])
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
-        bank = ports.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
+        register: Any = np.int64(np.uint32(d.extras[row, EXTRA_REGISTER]))  # not negative: no sign to check
+        bank = ports.bank_of(c, warp, register)
     ask_bank(c, sm, warp, bank)
 
 
@@ -301,11 +323,10 @@ def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 @stands_for(ports.plan_reads, when.hook("plan_reads"))
 def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
-    mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
+    number = number_of(c, warp)
+    plan = plan_of_issue(c, d, sm, number, pc, op, now)
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc], planned_columns())
-    plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
+    plan_reads(d.state, d.program, number, pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
     least = 0
     first, kept = c.code[pc, code.ALL_READS], c.machine[machine.OP_READS]
@@ -387,14 +408,13 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
 
 @stands_for(ports.plan_write, when.hook("plan_write"))
 def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
-    mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
-    first = d.program.result_start[pc]
+    number = number_of(c, warp)
+    plan = plan_of_issue(c, d, sm, number, pc, op, now)
+    count = d.program.result_start[pc + 1] - d.program.result_start[pc]
     see_widths(c, d, op)
-    forget_results(d.results, d.program.result_start[pc + 1] - first, planned_columns())
-    plan_write(d.state, d.program, number_of(c, warp), pc, keeping(plan))
-    keep_results(c, d, op, d.program.result_start[pc + 1] - first)
+    forget_results(d.results, count, planned_columns())
+    plan_write(d.state, d.program, number, pc, keeping(plan))
+    keep_results(c, d, op, count)
     await_lookups(c, op, settle(c, d, sm, now))
     note_results(c, d, warp, pc, op)
 
@@ -437,8 +457,7 @@ def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
 
 
 @stands_for(ports.result_word, when.PLANS_RESULTS)
-def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
-    k = row - c.code[c.rows[op, ops.PC], code.WRITES]
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
     return c.rows[op, c.machine[machine.OP_WRITES] + k]
 
 

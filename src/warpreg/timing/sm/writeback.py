@@ -98,7 +98,7 @@ def write_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     for row in range(first, c.code[pc, code.WRITES_END]):
         word = operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT
         if c.lists[row, 1] != NONE:
-            word = ports.result_word(c, d, warp, op, row)
+            word = ports.result_word(c, d, warp, op, row - first, row)
         if word & operand_word.SAYS_BANK != operand_word.SAYS_BANK:
             join(c, sm, word & operand_word.SAYS_BANK, op, row - first, now)
             if word & operand_word.ALSO_ELSEWHERE == 0:
@@ -212,7 +212,7 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
         return
     index = word & operand_word.WORD_MASK
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
-    result = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
+    result = ports.result_word(c, d, c.rows[op, ops.WARP], op, index, row)
     if result & operand_word.ALSO_ELSEWHERE != 0:
         c.rows[op, ops.LEFT] -= 1
     else:
