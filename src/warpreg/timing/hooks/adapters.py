@@ -346,17 +346,24 @@ def note_sources(c: Core, op: OpRow, pc: Pc, least: int) -> None:
 
 def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     level = d.sources[k, LEVEL]
-    cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     if level == UNSET:
         return -1
+    if d.sources[k, BANK] & d.sources[k, CYCLES] & d.sources[k, MERGED] == UNSET:  # none of them is set
+        return _main_bank(c, warp, register) if is_main(level) else -2
     if d.sources[k, MERGED] != UNSET:
         return merged_word(d, k)
+    cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     bank = d.sources[k, BANK]
     if bank == UNSET:
         if not is_main(level):
             return -1 - cycles
-        bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
+        bank = _main_bank(c, warp, register)
     return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT
+
+
+def _main_bank(c: Core, warp: WarpRow, register: int) -> int:
+    """The bank of a register in the main register file, 0 without banks."""
+    return ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
 
 
 @port("merged sources")

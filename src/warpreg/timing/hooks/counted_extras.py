@@ -30,6 +30,8 @@ def ask_bank(c: Core, sm: SmRow, warp: WarpRow, bank: int) -> None:
 @stands_for(ports.queue_extras, when.COUNTS_EXTRAS)
 def queue_extras(c: Core, sm: SmRow) -> None:
     asked = c.table[sm, sms.EXTRA_BANKS]
+    if asked == 0:
+        return
     c.table[sm, sms.EXTRA_BANKS] = 0
     while asked != 0:
         bank = lowest(asked)

@@ -229,6 +229,8 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
 def still_writing(c: Core, sm: SmRow, now: int) -> int:
     """The banks whose last write is not over, where a design plans results."""
     long = c.table[sm, sms.LONG_WRITES]
+    if long == 0:
+        return 0
     rest = long
     while rest != 0:
         bank = lowest(rest)
