@@ -140,6 +140,24 @@ def test_an_extra_access_competes_for_its_bank(tmp_path: Path) -> None:
     run.bank(0).reads("R0").at(4)
 
 
+@pytest.mark.parametrize("count", [4, 8])
+def test_results_and_extra_accesses_are_served_in_the_order_in_which_they_come(tmp_path: Path, count: int) -> None:
+    """Each of the instructions asks for two accesses of the only bank when it issues, and for one when its result is
+    there.  The bank serves one in each cycle from 2 on, and the last result last: in cycle 1 + 3 * count.  Its reader
+    issues then.
+    """
+    one = design(tmp_path, """
+        @hook
+        def plan_write(state, program, warp, pc, plan):
+            write(plan, program.result_start[pc], MRF)
+            extra(plan, MRF, READ, 4)
+            extra(plan, MRF, WRITE, 8)
+        """)  # fmt: skip
+    lines = [f"mov.b32 R{register}, 1" for register in range(count)] + [f"mov.b32 R{count}, R{count - 1}"]
+    run = agreed(one_warp("\n".join(lines)), replace(BANKED, banks=Banks(count=1)), design=one)
+    assert run.warp(0).issues("mov").last == 1 + 3 * count
+
+
 def test_a_result_of_another_level_does_not_wait_for_its_bank(tmp_path: Path) -> None:
     """Both results are due at 8 in bank 0; the second's reader waits for it until 9 unless another level has it too."""
     both = design(tmp_path, """

@@ -6,7 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpreg.designs.parts.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
+from warpreg.designs.parts.storage.entry_order import (
+    IN_ORDER,
+    make_oldest,
+    make_oldest_youngest,
+    make_youngest,
+    next_older,
+    oldest,
+)
 
 moves = st.lists(st.tuples(st.booleans(), st.integers(0, 15)), max_size=30)
 
@@ -36,3 +43,4 @@ def test_moves_are_those_of_a_list(entries: int, chosen: list[tuple[bool, int]])
             expected.insert(0 if forward else entries, entry)
             order = (make_oldest if forward else make_youngest)(order, entry, entries)
     assert as_list(order, entries) == expected
+    assert as_list(make_oldest_youngest(order, entries), entries) == [*expected[1:], expected[0]]

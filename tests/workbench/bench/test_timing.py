@@ -36,7 +36,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         timing, "run_workload", lambda name, size, record: SimpleNamespace(name=name, warp_instructions=1)
     )
-    monkeypatch.setattr(timing, "speed", lambda run, machine, designs=(): 1.6 if designs else speeds[run.name])
+    monkeypatch.setattr(timing, "speed", lambda run, machine: speeds[run.name])
+    monkeypatch.setattr(timing, "slowdown", lambda run, machine, designs: speeds[run.name] / 1.6)
     monkeypatch.setattr(timing, "memory_share", lambda run, machine, instructions: 0.1 * speeds[run.name])
     monkeypatch.setattr(timing, "threads_speedup", lambda run, machine, instructions: 1 / speeds[run.name])
     monkeypatch.setattr(timing, "modern_ratio", lambda run: speeds[run.name] / 4)
@@ -60,3 +61,10 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert (found["modern_ratio_geomean"], found["modern_ratio_max"]) == (pytest.approx(1), 2)
     assert found["hook_overhead_max"] == pytest.approx(4)
     assert (found["first_compile_s"], found["later_start_s"], found["traceg_mb_s"]) == (12, 1.25, 60)
+
+
+def test_the_overhead_of_hooks_is_that_of_the_best_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that compiles does not count; then 6 without hooks is the best, and 5 with them."""
+    rates = iter([0.1, 0.1, 6.0, 4.0, 3.0, 2.0, 5.5, 5.0])
+    monkeypatch.setattr(timing, "rate", lambda run, machine, designs=(): next(rates))
+    assert timing.slowdown(SimpleNamespace(), "gtx480", ("rfc",)) == pytest.approx(1.2)  # type: ignore[arg-type]

@@ -114,9 +114,9 @@ def unplanned(
 def _accounted_reads(hook: Function) -> Function:
     def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first, end = program.source_start[pc], program.source_start[pc + 1]
-        begin_account(plan, first)
+        begin_account(plan, first, end - first)
         hook(state, program, warp, pc, plan)
-        if is_short(plan, end - first):
+        if is_short(plan):
             note_unplanned(plan.planned, READS, pc, end - first)
 
     return plan_reads
@@ -125,9 +125,9 @@ def _accounted_reads(hook: Function) -> Function:
 def _accounted_results(hook: Function, number: int) -> Function:
     def plan_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first, end = program.result_start[pc], program.result_start[pc + 1]
-        begin_account(plan, first)
+        begin_account(plan, first, end - first)
         hook(state, program, warp, pc, plan)
-        if is_short(plan, end - first):
+        if is_short(plan):
             note_unplanned(plan.planned, number, pc, end - first)
 
     return plan_results
@@ -136,30 +136,25 @@ def _accounted_results(hook: Function, number: int) -> Function:
 def _accounted_late(hook: Function) -> Function:
     def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first, end = program.result_start[pc], program.result_start[pc + 1]
-        begin_account(plan, first)
+        begin_account(plan, first, end - first)
         hook(state, program, warp, pc, plan)
-        if is_short(plan, end - first):
+        if is_short(plan):
             add_kept(plan.planned, plan.results, end - first)
             note_unplanned(plan.planned, PRODUCED, pc, end - first)
 
     return produced
 
 
-def begin_account(plan: Plan, first: int) -> None:
-    """Nothing is planned yet; ``first`` is the operand of row 0."""
+def begin_account(plan: Plan, first: int, operands: int) -> None:
+    """Of so many operands none is planned yet; ``first`` is that of row 0.  Bits without an operand are set."""
     if plan.accounts:
-        plan.planned[PLANNED] = 0
+        plan.planned[PLANNED] = -1 << min(operands, MAX_PLANNED)
         plan.planned[FIRST_OPERAND] = first
 
 
-def is_short(plan: Plan, operands: int) -> bool:
-    """Whether fewer operands than these are planned, as far as an account is kept."""
-    return plan.accounts != 0 and plan.planned[PLANNED] != every(operands)
-
-
-def every(operands: int) -> int:
-    """The bits of that many operands."""
-    return (1 << min(operands, MAX_PLANNED)) - 1
+def is_short(plan: Plan) -> bool:
+    """Whether an operand is not planned, as far as an account is kept."""
+    return plan.accounts != 0 and plan.planned[PLANNED] != -1
 
 
 @noinline

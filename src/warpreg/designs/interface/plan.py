@@ -70,8 +70,8 @@ What the first design plans ``nowhere`` has CYCLES and no LEVEL (of results: ELS
 """
 PLANNED, FIRST_OPERAND, PART, UNPLANNED_IN, UNPLANNED_PC, UNPLANNED_ROW, UNPLANNED_PART = range(7)
 """Index of ``planned``."""
-MAX_PLANNED = 63
-"""Bits of PLANNED; operands beyond share the last one."""
+MAX_PLANNED = 32
+"""Bits of PLANNED, a power of two; operands beyond share those of the first ones."""
 PATH_COLUMNS = 9
 """Those of ``paths``, as `warpreg.designs.interface.paths` names them."""
 NO_PATHS = np.zeros((0, PATH_COLUMNS), np.int64)
@@ -306,19 +306,24 @@ def plan_of_part(
     return part
 
 
-def forget(sources: NDArray[np.int32], operands: int) -> None:
-    """Set the columns of the first rows of ``sources`` to UNSET, but for GRANTED, which is set before it is read."""
+def forget(sources: NDArray[np.int32], operands: int, columns: int = GRANTED) -> None:
+    """Set the first ``columns`` of the first rows of ``sources`` to UNSET: by default all but GRANTED, which is set
+    before it is read.
+    """
     for place in range(operands):
-        for column in range(GRANTED):
-            sources[place, column] = UNSET
+        row = sources[place]
+        for column in range(columns):
+            row[column] = UNSET
 
 
-def forget_results(results: NDArray[np.int32], operands: int) -> None:
+def forget_results(results: NDArray[np.int32], operands: int, columns: int = GRANTED) -> None:
     """The same for ``results``."""
     for place in range(operands):
-        for column in range(GRANTED):
-            results[place, IN_BANKS, column] = UNSET
-            results[place, ELSEWHERE, column] = UNSET
+        banked, elsewhere = results[place, IN_BANKS], results[place, ELSEWHERE]
+        for column in range(columns):
+            banked[column] = UNSET
+        for column in range(columns):
+            elsewhere[column] = UNSET
 
 
 def forget_levels(sources: NDArray[np.int32], operands: int) -> None:

@@ -320,7 +320,7 @@ def _note_planned(plan: Plan, row: int) -> None:
 
 def bit_of(row: int) -> int:
     """The bit of an operand in ``planned``."""
-    return min(max(row, 0), MAX_PLANNED - 1)
+    return row & (MAX_PLANNED - 1)
 
 
 def _count_access(plan: Plan, level: int, action: int) -> None:

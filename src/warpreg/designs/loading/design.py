@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,6 +46,8 @@ MAX_STAGES = 8
 """Pipeline stages that one design adds at most."""
 MAX_TABLES = 8
 """Tables that one design has at most."""
+FUNCTIONS = 1024
+"""Plain functions of designs whose parameters are kept."""
 Returned = TypeVar("Returned")
 
 
@@ -179,16 +182,18 @@ class Design:
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
         return compiled
 
-    def program(self, kernel: Kernel, parameters: Any, recorded: Recorded | None = None) -> Program:
-        """The table of a kernel with the design's hints, computed once per kernel and parameters; with a profile each
-        time.
+    def program(
+        self, kernel: Kernel, parameters: Any, recorded: Recorded | None = None, room: Room | None = None
+    ) -> Program:
+        """The table of a kernel with the design's hints, computed once per kernel, parameters and room; with a profile
+        each time.
         """
         if self.declaration.profile:
-            return self.compile(program_table(kernel), parameters, kernel, recorded=recorded)
-        known = _programs(kernel)
-        if (self, parameters) not in known:
-            known[self, parameters] = self.compile(program_table(kernel), parameters, kernel)
-        return known[self, parameters]
+            return self.compile(program_table(kernel), parameters, kernel, room, recorded)
+        known, key = _programs(kernel), (self, parameters, room)
+        if key not in known:
+            known[key] = self.compile(program_table(kernel), parameters, kernel, room)
+        return known[key]
 
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
         """Per pc, the reason of the compile step's decision; empty for a design without ``explain``."""
@@ -272,7 +277,7 @@ class Design:
         function: Callable[..., Any] | None = getattr(self.module, name, None)
         if function is None:
             return default
-        taken = inspect.signature(function).parameters
+        taken = _taken(function)
         chosen = {key: value for key, value in offered.items() if key in taken}
         chosen = {k: v for k, v in chosen.items() if v is not None or taken[k].default is inspect.Parameter.empty}
         if missing := [key for key, value in chosen.items() if value is None]:
@@ -373,12 +378,18 @@ class Design:
         return found
 
 
+@functools.lru_cache(FUNCTIONS)
+def _taken(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a plain function of a design."""
+    return inspect.signature(function).parameters
+
+
 @cached_analysis
 def _analysis(kernel: Kernel) -> Analysis:
     return Analysis(kernel)
 
 
 @cached_analysis
-def _programs(kernel: Kernel) -> dict[tuple[Design, Any], Program]:
-    """Cache of a kernel's program tables, by design and parameters."""
+def _programs(kernel: Kernel) -> dict[tuple[Design, Any, Room | None], Program]:
+    """Cache of a kernel's program tables, by design, parameters and room."""
     return {}

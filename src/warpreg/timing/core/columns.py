@@ -226,6 +226,7 @@ class sms(Columns):
     ENDED_WARPS: _Sm = word("set", "slots of warps that ended in this cycle")
     EXTRA_FIRST: Column[SmRow, OpRow] = word("row", "list of extra accesses that hooks requested in this phase")
     EXTRA_LAST: Column[SmRow, OpRow] = word("row", "end of that list")
+    EXTRA_BANKS: _Sm = word("set", "banks with such an access that is counted: ASKED of the bank")
     UNITS_ASKED: _Sm = word("set", "units for which a collector is ready")
     TAKES_BLOCK_AT: _Sm = word(
         "cycle", "cycle at whose end it receives a thread block if it is its turn, NONE without room"
@@ -445,6 +446,8 @@ class banks(Columns):
     )
     LAST_REQUEST: _Bank = word("request", "end of that queue")
     WRITES_FROM: _Bank = word("cycle", "first cycle in which it may serve its next write")
+    ASKED: _Bank = word("accesses", "extra accesses that hooks requested in this phase, where they are counted")
+    AHEAD: _Bank = word("accesses", "extra accesses before the first write of the queue, where they are counted")
     ROWS: _Bank = word("rows", "rows that its access of this step names; see `warpreg.timing.sm.shared_access`")
     RESERVED: _Bank = word("reads", "with a read window: reads in each cycle from RESERVED_FROM on, two bits for each")
     RESERVED_FROM: _Bank = word("cycle", "first cycle of RESERVED")

@@ -197,6 +197,10 @@ RECORDED = Condition("the run is recorded", lambda given: given.recording != "")
 EVENTS = Condition("the run records events", lambda given: given.recording == "events")
 WAITS = Condition("the run sums waits", lambda given: given.recording == "waits")
 CLOCKED = Condition("the run measures the memory model", lambda given: given.clocked)
+COUNTS_EXTRAS = Condition(
+    "nobody tells the extra accesses of hooks apart",
+    lambda given: bool(given.hooks) and not given.has_paths and given.recording != "events",
+)
 JOINS_AT_ONCE = Condition(
     "nobody sees the order of writes in a cycle",
     lambda given: (

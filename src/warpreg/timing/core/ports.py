@@ -18,6 +18,7 @@ from warpreg.timing.core.state import Core
 from warpreg.timing.core.typed import (
     NEVER,
     NONE,
+    BankRow,
     BlockRow,
     CollectorRow,
     OpRow,
@@ -466,8 +467,10 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
 
 
 @port("the operand path, and hooks that plan results")
-def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
-    """Bank of a result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT."""
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
+    """Bank of the k-th result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT; ``row``: its row in
+    ``lists``.
+    """
     return _listed_bank(c, warp, row) | 1 << operand_word.RESULT_SHIFT
 
 
@@ -485,6 +488,18 @@ def keep_writing(c: Core, sm: SmRow, bank: int, until: int) -> None:
 @port("a design with hooks")
 def queue_extras(c: Core, sm: SmRow) -> None:
     """At the end of a phase, append the extra accesses of hooks to the queues of their banks."""
+
+
+@port("extra accesses that are counted")
+def serves_extra(c: Core, row: BankRow) -> bool:
+    """Whether the turn of a bank is that of an extra access before its queue, which it then serves."""
+    return False
+
+
+@port("extra accesses that are counted")
+def has_extras(c: Core, row: BankRow) -> bool:
+    """Whether there are extra accesses before the queue of a bank."""
+    return False
 
 
 @port("the hook arrived")

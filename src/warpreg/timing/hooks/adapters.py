@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from piecewise_numba.noinline import noinline
 from warpreg.designs.interface.plan import (
     BANK,
@@ -19,6 +21,7 @@ from warpreg.designs.interface.plan import (
     EXTRA_REGISTER,
     EXTRA_WARP,
     EXTRAS,
+    GRANTED,
     IN_BANKS,
     LEVEL,
     MERGED,
@@ -51,6 +54,12 @@ port("what sets the rows of the design's state to their first values")(reset_row
 def bank_slices() -> int:
     """Slices of a bank; a constant of the compiled core."""
     return 1
+
+
+@constant(when.SLICED | when.SHARED, lambda given: GRANTED)
+def planned_columns() -> int:
+    """Columns of an operand's details that the core reads; a constant of the compiled core."""
+    return MERGED + 1
 
 
 @constant(when.SEVERAL_MAIN, lambda given: given.main_levels)
@@ -92,6 +101,17 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: 
     )  # fmt: skip
 
 
+def plan_of_issue(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, op: OpRow, now: int) -> Plan:
+    """A plan for a hook that is for an instruction that issues."""
+    access, program = c.rows[op, ops.RECORD], d.program
+    see_lanes(c, d, access)
+    return detailed_plan(
+        d.plan, bank_slices(), c.rows[op, ops.MASK], program.datapath[pc], record_base(c, access),
+        record_stride(c, access), number, sm, now, c.rows[op, ops.SEQUENCE], main_levels(), program.source_start[pc],
+        program.result_start[pc],
+    )  # fmt: skip
+
+
 @port("hooks that ask for addresses of lanes")
 def see_lanes(c: Core, d: Any, access: int) -> None:
     """A hook is called for an instruction with this access record: say where the addresses of its lanes are."""
@@ -122,8 +142,10 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps, tables
     are accessed.  Returns the cycle from which on its lookups are done, 0 without.
     """
-    if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
-        _settle_queued(c, d, sm, now)
+    if d.queued[EXTRAS] != 0:
+        _take_extras(c, d, sm, now)
+    if d.queued[WOKEN] != 0:
+        _wake_all(c, d, sm, now)
     complete_loads(c, d, sm, now)
     send_registers(c, d, sm, now)
     return serve_tables(c, d, sm, now)
@@ -151,16 +173,22 @@ def await_lookups(c: Core, op: OpRow, ready: int) -> None:
 
 
 @noinline
-def _settle_queued(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    extras = d.queued[EXTRAS]
-    if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
+def _take_extras(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    count = d.queued[EXTRAS]
+    d.queued[EXTRAS] = 0
+    if count > d.extras.shape[0]:
         c.clock[clock.OVERFLOW] = 1
-        extras = 0
-    for row in range(extras):
+        return
+    for row in range(count):
         take_extra(c, d, sm, row, now)
+
+
+@noinline
+def _wake_all(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    if d.queued[WOKEN] > d.woken.shape[0]:
+        c.clock[clock.OVERFLOW] = 1
     for row in range(min(d.queued[WOKEN], d.woken.shape[0])):
         _wake(c, sm, d.woken[row], now)
-    d.queued[EXTRAS] = 0
     d.queued[WOKEN] = 0
 
 
@@ -177,7 +205,14 @@ def keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
     warp = numbered_warp(c, d.extras[row, EXTRA_WARP])
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
-        bank = ports.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
+        register: Any = np.int64(np.uint32(d.extras[row, EXTRA_REGISTER]))  # not negative: no sign to check
+        bank = ports.bank_of(c, warp, register)
+    ask_bank(c, sm, warp, bank)
+
+
+@port("extra accesses that are counted")
+def ask_bank(c: Core, sm: SmRow, warp: WarpRow, bank: int) -> None:
+    """An extra access joins the queue of its bank at the end of this phase."""
     if c.clock[clock.FREE_OPS] < 2:
         c.clock[clock.OVERFLOW] = 1
         return
@@ -213,7 +248,7 @@ def let_go(c: Core, warp: WarpRow, now: int) -> None:
         know_eligible(c, warp, slowest(c, warp))
 
 
-@stands_for(ports.queue_extras, when.HOOKS_CALLED)
+@stands_for(ports.queue_extras, when.HOOKS_CALLED & ~when.COUNTS_EXTRAS)
 def queue_extras(c: Core, sm: SmRow) -> None:
     op = c.table[sm, sms.EXTRA_FIRST]
     c.table[sm, sms.EXTRA_FIRST] = NONE
@@ -288,19 +323,19 @@ def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 @stands_for(ports.plan_reads, when.hook("plan_reads"))
 def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
-    mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
-    forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
-    plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
+    number = number_of(c, warp)
+    plan = plan_of_issue(c, d, sm, number, pc, op, now)
+    forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc], planned_columns())
+    plan_reads(d.state, d.program, number, pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
     least = 0
-    for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
-        k = row - c.code[pc, code.ALL_READS]
-        word = _source(c, d, warp, k, c.lists[row, 0])
+    first, kept = c.code[pc, code.ALL_READS], c.machine[machine.OP_READS]
+    for k in range(c.code[pc, code.ALL_READS_END] - first):
+        register = c.lists[first + k, 0]
+        word = _source(c, d, warp, k, register)
         least = min(least, word)
-        c.rows[op, c.machine[machine.OP_READS] + k] = word
-        ports.note_source(c, d, warp, op, k, c.lists[row, 0])
+        c.rows[op, kept + k] = word
+        ports.note_source(c, d, warp, op, k, register)
     note_sources(c, op, pc, least)
 
 
@@ -311,17 +346,24 @@ def note_sources(c: Core, op: OpRow, pc: Pc, least: int) -> None:
 
 def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     level = d.sources[k, LEVEL]
-    cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     if level == UNSET:
         return -1
+    if d.sources[k, BANK] & d.sources[k, CYCLES] & d.sources[k, MERGED] == UNSET:  # none of them is set
+        return _main_bank(c, warp, register) if is_main(level) else -2
     if d.sources[k, MERGED] != UNSET:
         return merged_word(d, k)
+    cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     bank = d.sources[k, BANK]
     if bank == UNSET:
         if not is_main(level):
             return -1 - cycles
-        bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
+        bank = _main_bank(c, warp, register)
     return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT
+
+
+def _main_bank(c: Core, warp: WarpRow, register: int) -> int:
+    """The bank of a register in the main register file, 0 without banks."""
+    return ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
 
 
 @port("merged sources")
@@ -373,14 +415,13 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
 
 @stands_for(ports.plan_write, when.hook("plan_write"))
 def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
-    mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
-    first = d.program.result_start[pc]
+    number = number_of(c, warp)
+    plan = plan_of_issue(c, d, sm, number, pc, op, now)
+    count = d.program.result_start[pc + 1] - d.program.result_start[pc]
     see_widths(c, d, op)
-    forget_results(d.results, d.program.result_start[pc + 1] - first)
-    plan_write(d.state, d.program, number_of(c, warp), pc, keeping(plan))
-    keep_results(c, d, op, d.program.result_start[pc + 1] - first)
+    forget_results(d.results, count, planned_columns())
+    plan_write(d.state, d.program, number, pc, keeping(plan))
+    keep_results(c, d, op, count)
     await_lookups(c, op, settle(c, d, sm, now))
     note_results(c, d, warp, pc, op)
 
@@ -398,11 +439,11 @@ def keep_results(c: Core, d: Any, op: OpRow, count: int) -> None:
 
 def note_results(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
     """Keep what the plan says of each result in the instruction's row."""
-    first = d.program.result_start[pc]
-    for row in range(c.code[pc, code.WRITES], c.code[pc, code.WRITES_END]):
+    operand, first, kept = d.program.result_start[pc], c.code[pc, code.WRITES], c.machine[machine.OP_WRITES]
+    for k in range(c.code[pc, code.WRITES_END] - first):
+        row = first + k
         if c.lists[row, 1] != NONE:
-            k = row - c.code[pc, code.WRITES]
-            c.rows[op, c.machine[machine.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
+            c.rows[op, kept + k] = _result(c, d, warp, c.lists[row, 1] - operand, c.lists[row, 0])
 
 
 def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
@@ -423,8 +464,7 @@ def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
 
 
 @stands_for(ports.result_word, when.PLANS_RESULTS)
-def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
-    k = row - c.code[c.rows[op, ops.PC], code.WRITES]
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
     return c.rows[op, c.machine[machine.OP_WRITES] + k]
 
 

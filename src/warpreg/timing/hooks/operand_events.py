@@ -222,7 +222,7 @@ def recalling(plan: Plan) -> Plan:
 @port("results that are planned twice")
 def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
     """What has been planned of the first results: nothing."""
-    forget_results(d.results, count)
+    forget_results(d.results, count, adapters.planned_columns())
 
 
 # The same behind ``plan_write``: what that has planned stays, or ``produced`` may take it back.

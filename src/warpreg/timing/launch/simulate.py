@@ -19,7 +19,6 @@ from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
-from warpreg.designs.parts.hints.program_table import program_table
 from warpreg.gpu import Machine, load
 from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
@@ -228,8 +227,7 @@ def _prepared(
     place = room_of(launch, machine, chosen, registers)
     recorded = frequencies_of(launch)
     kernel = design.rewrite(launch.kernel, values, place, recorded)
-    compiled = design.compile(program_table(kernel), values, kernel, place, recorded)
-    program = placed(compiled, place.slots, place.schedulers)
+    program = placed(design.program(kernel, values, recorded, place), place.slots, place.schedulers)
     demanded = launch.kernel.register_demand if registers is None else registers
     _check_registers(design, kernel, program, place.residency.held, demanded)
     behaviour = Behaviour(

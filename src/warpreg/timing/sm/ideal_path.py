@@ -56,5 +56,5 @@ def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: O
 
 
 @stands_for(ports.result_word, when.IDEAL & ~when.PLANS_RESULTS)
-def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
     return operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT

@@ -14,7 +14,7 @@ from warpreg.timing.core.operand_word import op_of
 from warpreg.timing.core.port import port, stands_for
 from warpreg.timing.core.rows import bank_at, slot_of
 from warpreg.timing.core.state import Core
-from warpreg.timing.core.typed import NONE, OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.typed import NONE, BankRow, OpRow, Pc, SmRow, WarpRow
 
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
@@ -98,7 +98,7 @@ def write_results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     for row in range(first, c.code[pc, code.WRITES_END]):
         word = operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT
         if c.lists[row, 1] != NONE:
-            word = ports.result_word(c, d, warp, op, row)
+            word = ports.result_word(c, d, warp, op, row - first, row)
         if word & operand_word.SAYS_BANK != operand_word.SAYS_BANK:
             join(c, sm, word & operand_word.SAYS_BANK, op, row - first, now)
             if word & operand_word.ALSO_ELSEWHERE == 0:
@@ -160,11 +160,12 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     row = bank_at(c, sm, bank)
     if c.rows[row, banks.WRITES_HEAD] == NONE:
         c.rows[row, banks.WRITES_HEAD] = word
-        c.table[sm, sms.WRITE_BANKS] |= bit(bank)
     else:
         last = c.rows[row, banks.WRITES_TAIL]
         c.rows[op_of(last), ops.LINK + (last & operand_word.WORD_MASK)] = word
+    if c.table[sm, sms.WRITE_BANKS] & bit(bank) != 0:
         c.clock[clock.WRITE_CONFLICTS] += 1
+    c.table[sm, sms.WRITE_BANKS] |= bit(bank)
     c.rows[row, banks.WRITES_TAIL] = word
 
 
@@ -176,17 +177,16 @@ def write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
-        if _serve_bank(c, d, sm, bank, now) == NONE:
+        row = bank_at(c, sm, bank)
+        if not ports.serves_extra(c, row):
+            _serve_bank(c, d, sm, bank, row, now)
+        if c.rows[row, banks.WRITES_HEAD] == NONE and not ports.has_extras(c, row):
             still ^= bit(bank)
     c.table[sm, sms.WRITE_BANKS] = still
 
 
-def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
-    """A bank serves the first write of its queue, and with whole instructions those of the same one behind it.
-
-    Returns what is then first.
-    """
-    row = bank_at(c, sm, bank)
+def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, row: BankRow, now: int) -> None:
+    """A bank serves the first write of its queue, and with whole instructions those of the same one behind it."""
     word = c.rows[row, banks.WRITES_HEAD]
     op = op_of(word)
     serves = True
@@ -196,7 +196,6 @@ def _serve_bank(c: Core, d: Any, sm: SmRow, bank: int, now: int) -> int:
         serve_write(c, d, sm, bank, word, now)
         serves = c.machine[machine.WHOLE_INSTRUCTIONS] != 0 and following != NONE and op_of(following) == op
         word = following
-    return word
 
 
 @port("a recording")
@@ -213,7 +212,7 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
         return
     index = word & operand_word.WORD_MASK
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
-    result = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
+    result = ports.result_word(c, d, c.rows[op, ops.WARP], op, index, row)
     if result & operand_word.ALSO_ELSEWHERE != 0:
         c.rows[op, ops.LEFT] -= 1
     else:
@@ -230,6 +229,8 @@ def serve_write(c: Core, d: Any, sm: SmRow, bank: int, word: int, now: int) -> N
 def still_writing(c: Core, sm: SmRow, now: int) -> int:
     """The banks whose last write is not over, where a design plans results."""
     long = c.table[sm, sms.LONG_WRITES]
+    if long == 0:
+        return 0
     rest = long
     while rest != 0:
         bank = lowest(rest)

@@ -9,8 +9,8 @@
   to one, of the largest launch of each kernel.
 - modern ratio: processor time of a warp-instruction on a machine whose sub-cores have no collectors, relative to one
   with collectors, in turns; both run the code of Warpreg's compiler.
-- hook overhead: the slowdown by the register file cache, whose two hooks plan every operand; the largest over the
-  kernels.
+- hook overhead: the time that the register file cache adds, whose two hooks plan every operand; without and with it in
+  turns; the largest over the kernels.
 - first compile and later start: seconds of a whole process that times a tiny run, with an empty cache and with a warm
   one.
 """
@@ -30,7 +30,6 @@ from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
-from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.timing import Window, simulate
 from warpreg_workbench.bench.host import host
@@ -40,7 +39,8 @@ from warpreg_workbench.bench.timing_shares import chase_ns, memory_share, thread
 from warpreg_workbench.bench.trace import traces
 
 MACHINES = ("gebhart", "gtx480", "titanx", "v100")
-REPEATS, TURNS = 2, 3
+REPEATS = 2
+TURNS = 3
 SAMPLE = 2_000_000
 MIN_BLOCKS = 64
 HOOKED = "rfc"
@@ -67,7 +67,7 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
             row[f"{machine} threads"] = threads_speedup(run, described, SAMPLE)
         begin(f"timing {name} on {MODERN} and {WITH_COLLECTORS} in turns")
         row["modern"] = modern_ratio(run)
-        row["hooks"] = row[HOOKED_MACHINE] / speed(run, HOOKED_MACHINE, (HOOKED,))
+        row["hooks"] = slowdown(run, HOOKED_MACHINE, (HOOKED,))
         rows.append(row)
     begin("starting processes")
     first, later = start_seconds()
@@ -94,34 +94,40 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     }
 
 
-def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
+def speed(run: Run, machine: str) -> float:
     """Million warp-instructions per processor second without contention of memory, the best of `REPEATS` after the core
     is compiled.
     """
-    described = with_cached_memory(load_machine(machine))
-    microseconds(run, described, designs)
-    return 1 / min(microseconds(run, described, designs) for _ in range(REPEATS))
+    return max([rate(run, machine) for _ in range(1 + REPEATS)][1:])
+
+
+def slowdown(run: Run, machine: str, designs: Sequence[str]) -> float:
+    """Processor time under ``designs`` divided by that without, the best of `TURNS` of each after the cores are
+    compiled; in turns, so that a host that becomes slower meanwhile does not count.
+    """
+    turns = [(rate(run, machine), rate(run, machine, designs)) for _ in range(1 + TURNS)][1:]
+    return max(plain for plain, _ in turns) / max(designed for _, designed in turns)
 
 
 def modern_ratio(run: Run) -> float:
     """Processor time of a warp-instruction on `MODERN` in that on `WITH_COLLECTORS`: the best of `TURNS` turns of each
     after the cores are compiled.
     """
-    machines = [with_cached_memory(load_machine(machine)) for machine in (MODERN, WITH_COLLECTORS)]
-    turns = [[microseconds(run, machine) for machine in machines] for _ in range(1 + TURNS)][1:]
-    return min(modern for modern, _ in turns) / min(other for _, other in turns)
+    turns = [(rate(run, MODERN), rate(run, WITH_COLLECTORS)) for _ in range(1 + TURNS)][1:]
+    return max(other for _, other in turns) / max(modern for modern, _ in turns)
 
 
-def microseconds(run: Run, machine: Machine, designs: Sequence[str] = ()) -> float:
-    """Processor time of a warp-instruction of the first thread blocks of all launches."""
-    window, begin = sample(run), time.process_time()
-    instructions: int = sum(
+def rate(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
+    """Million warp-instructions per processor second without contention of memory."""
+    described, window = with_cached_memory(load_machine(machine)), sample(run)
+    begin = time.process_time()
+    instructions = sum(
         simulate(
-            [launch], machine, designs=designs, window=window, registers=demand_on(launch, machine), threads=1
+            [launch], described, designs=designs, window=window, registers=demand_on(launch, described), threads=1
         ).warp_instructions
         for launch in run.launches
     )
-    return (time.process_time() - begin) / instructions * 1e6
+    return instructions / (time.process_time() - begin) / 1e6
 
 
 def sample(run: Run) -> Window:

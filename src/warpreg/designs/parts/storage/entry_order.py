@@ -34,6 +34,12 @@ def make_youngest(order: np.uint64, entry: int | np.int64, entries: int) -> np.u
     return (order & before) | shifted | (moved << last)
 
 
+def make_oldest_youngest(order: np.uint64, entries: int) -> np.uint64:
+    """The order with its oldest entry moved to the end."""
+    last = FOUR * np.uint64(entries - 1)
+    return ((order >> FOUR) & ((ONE << last) - ONE)) | ((order & ENTRY) << last)
+
+
 def make_oldest(order: np.uint64, entry: int | np.int64, entries: int) -> np.uint64:
     """The order with an entry moved to the front."""
     moved = np.uint64(entry)

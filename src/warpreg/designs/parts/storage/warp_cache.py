@@ -21,7 +21,14 @@ from warpreg.designs.interface.plan_functions import (
     write,
 )
 from warpreg.designs.interface.program import Program
-from warpreg.designs.parts.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
+from warpreg.designs.parts.storage.entry_order import (
+    IN_ORDER,
+    make_oldest,
+    make_oldest_youngest,
+    make_youngest,
+    next_older,
+    oldest,
+)
 
 MRF, RFC = 0, 1
 NONE = -1
@@ -68,13 +75,18 @@ def read_operand(state: Any, program: Program, warp: int, operand: int, plan: Pl
 def entry_for(state: Any, warp: int, register: int, plan: Plan) -> np.int64:
     """Allocate an entry for a register that has none; the victim is written back if its value may be needed."""
     entry = victim(state, warp)
-    if state.register[warp, entry] != NONE:
-        evict(state, warp, entry, plan)
+    before = state.register[warp, entry]
+    if before != NONE:
+        write_back(state, warp, entry, plan)
+        state.entry[warp, before] = NONE
     state.register[warp, entry] = register
     state.entry[warp, register] = entry
     state.lanes[warp, entry] = 0
     state.flags[warp, entry] = 0
-    renew(state, warp, entry)
+    if state.idle_first:
+        renew(state, warp, entry)
+    else:
+        state.order[warp] = make_oldest_youngest(state.order[warp], state.entries)
     return entry
 
 
@@ -138,9 +150,14 @@ def write_around(state: Any, program: Program, warp: int, operand: int, plan: Pl
 
 def evict(state: Any, warp: int, entry: int | np.int64, plan: Plan) -> None:
     """Free an entry; its value moves to the MRF if it may be needed."""
+    write_back(state, warp, entry, plan)
+    drop(state, warp, entry)
+
+
+def write_back(state: Any, warp: int, entry: int | np.int64, plan: Plan) -> None:
+    """The value of an entry moves to the MRF if it may be needed."""
     if must_write_back(state, warp, entry):
         move(plan, RFC, MRF, state.register[warp, entry])
-    drop(state, warp, entry)
 
 
 def drop(state: Any, warp: int, entry: int | np.int64) -> None:
