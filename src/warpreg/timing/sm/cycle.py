@@ -36,6 +36,8 @@ def run(c: Core, memory: Any, d: Any) -> int:
     """
     team.begin_window(c)
     while True:
+        if c.clock[clock.MEMBER] == 0:
+            ports.work_ahead(memory)
         status = _step_all(c, memory, d)
         if status == DONE:
             status = team.arrive(c, _soonest(c, memory), ports.room_for_sms(memory))
