@@ -79,7 +79,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 @stands_for(ports.work_ahead, when.CONTENTION)
 def work_ahead(memory: Memory) -> None:
     """The leader, while other threads step their SMs: step memory as far as those have been stepped before."""
-    if memory.scalars[scalars.MEMBERS] > 1 and memory.scalars[scalars.CARRY_TO] > memory.scalars[scalars.CARRIED]:
+    if memory.scalars[scalars.CARRY_TO] > memory.scalars[scalars.CARRIED]:
         _run(memory, memory.scalars[scalars.CARRY_TO])
 
 
