@@ -42,6 +42,8 @@ from warpreg.timing.memory.memory_columns import (
 WORD_BYTES = 8
 NODES_PER_TRANSACTION = 4
 """Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
+NODES_OF_MEMBER = 2 * NODES_OF_SM
+"""Nodes per transaction for each thread but the leader: enough for most SMs after it has used those of some."""
 LAYOUTS = 16
 """Memory systems whose layout is kept."""
 
@@ -104,8 +106,8 @@ def members(memory: Memory) -> list[Memory]:
     for member in range(1, int(leader[scalars.MEMBERS])):
         own = leader.copy()
         own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
-        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
-        own[scalars.NODES_OF_SMS] += own[scalars.FRESH_NODE]
+        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_MEMBER) * outstanding
+        own[scalars.NODES_OF_SMS] = own[scalars.FRESH_NODE] + NODES_OF_MEMBER * outstanding
         views.append(memory._replace(scalars=cast(Any, own)))
     return views
 
@@ -145,7 +147,7 @@ def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
     outstanding = sm_count * p[parameters.OUTSTANDING]
     sets1 = sm_count * p[parameters.SETS1] if p[parameters.HAS_L1] else 0
     sets2 = slice_count * p[parameters.SETS2]
-    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
+    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_MEMBER
     node_rows = 1 if is_fixed else _rows(each * outstanding)
     queue_count = p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * p[parameters.VIRTUAL_CHANNELS]
     cleared = (

@@ -61,16 +61,20 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     if memory.parameters[parameters.IS_MESH] == 1:
         now = _together(memory, soonest)
         return NEVER if now >= NEVER else now + 1
-    now = min(soonest, memory.scalars[scalars.KNOWN])
+    known = memory.scalars[scalars.KNOWN]
+    now = min(soonest, known)
     way = _ahead(memory) + memory.parameters[parameters.NETWORK_LATENCY] + 1
-    end = min(memory.scalars[scalars.KNOWN], now + _cycles_with_room(memory))
-    if memory.scalars[scalars.MEMBERS] == 1 or end - now < way // LEAST_SHARE:
+    may_wait = known - now >= max(way // LEAST_SHARE, memory.parameters[parameters.NETWORK_LATENCY] + 1)
+    end = min(known, now + _cycles_with_room(memory))
+    if not may_wait:
         now = _run(memory, soonest)
-        if now >= NEVER:
-            return NEVER
-        _handed_over(memory)
-        end = min(memory.scalars[scalars.KNOWN], now + _cycles_with_room(memory))
+    elif memory.scalars[scalars.MEMBERS] == 1 or end - now < way // LEAST_SHARE:
+        now = _carry(memory, now, now)
+    if now >= NEVER:
+        return NEVER
+    _handed_over(memory)
     memory.scalars[scalars.CARRY_TO] = now
+    end = min(memory.scalars[scalars.KNOWN], now + min(RING, _cycles_with_room(memory)))
     if memory.scalars[scalars.MEMBERS] > 1:
         end = min(end, now + way // 2)
     return max(end, now + 1)
@@ -79,8 +83,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 @stands_for(ports.work_ahead, when.CONTENTION)
 def work_ahead(memory: Memory) -> None:
     """The leader, while other threads step their SMs: step memory as far as those have been stepped before."""
-    if memory.scalars[scalars.CARRY_TO] > memory.scalars[scalars.CARRIED]:
-        _run(memory, memory.scalars[scalars.CARRY_TO])
+    _run(memory, memory.scalars[scalars.CARRY_TO])
 
 
 def _ahead(memory: Memory) -> int:
@@ -111,14 +114,23 @@ def _run(memory: Memory, soonest: int) -> int:
             event = _next_of_slices(memory)
         if following > now or following >= NEVER:
             break
-        while following <= min(now, event - 1):
-            _step_requests(memory, following)
-            now = min(now, memory.scalars[scalars.NEXT_ANSWER])
-            following = _next_request(memory)
-            event = min(event, memory.scalars[scalars.CARRIED] + ahead)
+        now = _carry(memory, now, event - 1)
     if now < NEVER:
         memory.scalars[scalars.CARRIED] = now
         memory.scalars[scalars.KNOWN] = now + 1 + ahead + memory.parameters[parameters.NETWORK_LATENCY]
+    return now
+
+
+def _carry(memory: Memory, now: int, known: int) -> int:
+    """Step the requests up to the cycle ``now``, or that of the first unblocked SM, but no further than what slices do
+    is known: up to ``known``, or until a request reaches one.  Returns the first of the former cycles.
+    """
+    following = _next_request(memory)
+    while following <= min(now, known):
+        _step_requests(memory, following)
+        now = min(now, memory.scalars[scalars.NEXT_ANSWER])
+        known = min(known, following + _ahead(memory) - 1)
+        following = _next_request(memory)
     return now
 
 
