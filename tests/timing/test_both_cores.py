@@ -41,8 +41,11 @@ def machine_with(case: Case, name: str, model: str) -> Machine:
 @given(cases, st.sampled_from(("gtx480", "v100")), MODELS)
 def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: str) -> None:
     machine = machine_with(case, name, model)
-    slow = timed(case.launched, case.sm, PackageMemory(machine, case.sms), case.sms, case.resident)
-    compare(slow, fast(case.launched, machine, case.sms, case.resident))
+    memory = PackageMemory(machine, case.sms)
+    slow = timed(case.launched, case.sm, memory, case.sms, case.resident)
+    quick = fast(case.launched, machine, case.sms, case.resident)
+    compare(slow, quick)
+    assert quick.result.memory == memory.counters
 
 
 RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)

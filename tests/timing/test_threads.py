@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from tests.timing.assembly import code
 from tests.timing.both_cores import Fast, fast, machine_with_memory
 from tests.timing.launches import Launched
-from tests.timing.memory.systems import CACHED
+from tests.timing.memory.systems import CACHED, CONTENTION, change
+from tests.timing.machine_files import machine_of
 from tests.timing.random_runs import Case, cases, launches
 from tests.timing.reference.machine import Banks, Sm
 from tests.timing.test_both_cores import machine_with
@@ -41,6 +42,9 @@ from warpreg.timing.memory.heap import new_node, room_for_sms
 from warpreg.timing.sm import team
 
 SMS = 3
+MODELS = ("fixed", "cached", "contention", "narrow")
+NARROW = change(CONTENTION, network={"queue": 3, "virtual_channels": 2, "latency": 2}, l2={"queue": 2, "latency": 9})
+"""Queues that are full most of the time, and little time between a request and its answer."""
 RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)
 
 
@@ -83,11 +87,13 @@ def many(launched: Launched) -> Launched:
 def machine_for(case: Case, model: str) -> Machine:
     if model == "fixed":
         return machine_with_memory(case.sm, case.latency, case.interval, SMS, case.resident)
+    if model == "narrow":
+        return replace(machine_of(case.sm, SMS, case.resident), memory=NARROW)
     return machine_with(replace(case, sms=SMS), "gtx480", model)
 
 
 @settings(max_examples=12, deadline=None)
-@given(cases, st.sampled_from(("fixed", "cached")))
+@given(cases, st.sampled_from(MODELS))
 def test_threads_change_nothing(case: Case, model: str) -> None:
     machine, launched = machine_for(case, model), many(case.launched)
     one, *others = (everything(fast(launched, machine, SMS, case.resident, threads=count)) for count in (1, 2, SMS))
@@ -95,7 +101,7 @@ def test_threads_change_nothing(case: Case, model: str) -> None:
 
 
 @settings(max_examples=6, deadline=None)
-@given(launches(), st.sampled_from(("fixed", "cached")))
+@given(launches(), st.sampled_from(MODELS))
 def test_threads_change_nothing_of_a_design(launched: Launched, model: str) -> None:
     """Tokens, wakes, extra accesses, tables, quantities over time, and state of warps, pairs, schedulers and SMs."""
     own = Sm(slots=8, schedulers=2, banks=Banks(count=4, mapping="register", operand_ports=1))
@@ -116,6 +122,7 @@ def recorded_run(name: str, size: str = "tiny") -> Run:
     [
         ("bfs", "gebhart", ()),
         ("bfs", "gtx480", ()),
+        ("bfs", "titanx", ()),
         ("histogram", "regmutex-gtx480", ("regmutex-paired",)),
     ],
 )
@@ -160,7 +167,7 @@ def test_a_thread_has_enough_instructions(more: int, expected: int, monkeypatch:
     assert simulate._threads(None, launch, load("gebhart"), 8, behaviour, "compiled") == expected
 
 
-def test_contention_and_checked_hooks_take_one_thread() -> None:
+def test_checked_hooks_take_one_thread() -> None:
     launch = recorded_run("vector-add").launches[0]
     checked = load_design(Path(__file__).parent / "designs" / "slow_registers.py")
 
@@ -169,17 +176,21 @@ def test_contention_and_checked_hooks_take_one_thread() -> None:
         return timed(launch, load(machine), chosen, mode="interpreted", sms=2, threads=wanted).outside.threads
 
     assert count() == 2
-    assert count("rtx3070") == 1
+    assert count("rtx3070") == 2
     assert count("gebhart", 2, checked) == 1
 
 
-def shared(issued: list[int], room: list[int], firsts: list[int]) -> list[int]:
-    """The first SMs of the threads after SMs have been shared; ``issued`` by SM, ``room`` by thread."""
+def shared(issued: list[int], room: list[int], firsts: list[int], stepping: int = 0, ahead: int = 0) -> list[int]:
+    """The first SMs of the threads after SMs have been shared; ``issued`` by SM, ``room`` by thread; ``stepping`` and
+    ``ahead``: time in which the leader has stepped SMs and worked for memory.
+    """
     words = np.zeros((1 + len(firsts), columns_of_team.COUNT), np.int64)
     members, sm_count = len(firsts) - 1, len(issued)
     words[1:, columns_of_team.FIRST_SM] = words[1:, columns_of_team.NEXT_FIRST_SM] = firsts
     words[1:-1, columns_of_team.ROOM] = room
-    words[1, columns_of_team.ISSUED] = sum(issued)
+    own = sum(issued[: firsts[1]]) if ahead else sum(issued)
+    words[1, columns_of_team.ISSUED], words[2, columns_of_team.ISSUED] = own, sum(issued) - own
+    words[1, columns_of_team.STEPPING], words[1, columns_of_team.AHEAD] = stepping, ahead
     table, one, gpu = (np.zeros(shape, np.int64) for shape in ((sm_count, sms.RIPE), clock.COUNT, machine.COUNT))
     table[:, sms.SEQ], one[clock.MEMBERS], gpu[machine.SMS] = issued, members, sm_count
     core: Any = SimpleNamespace(team=words, table=table, clock=one, machine=gpu)
@@ -208,13 +219,21 @@ def test_three_threads_share_sms() -> None:
     assert shared([0, 0, 0, 0, 0, 90], [6, 6, 6], [0, 1, 2, 6]) == [0, 4, 5, 6]
 
 
+def test_what_the_leader_does_besides_counts_for_its_share() -> None:
+    """In as long as 20 of its instructions, it has worked for memory: of 60, the other thread takes 30, and it 10."""
+    assert shared([10, 10, 10, 10], [4, 4], [0, 2, 4], stepping=1000, ahead=1000) == [0, 1, 4]
+    assert shared([10, 10, 10, 10], [4, 4], [0, 2, 4], stepping=1000, ahead=100) == [0, 2, 4]
+
+
 def test_a_thread_receives_no_sm_without_room_for_its_transactions() -> None:
     assert shared([30, 10, 10, 10], [4, 2], [0, 2, 4]) == [0, 2, 4]
 
 
 def test_room_is_what_nodes_never_used_suffice_for() -> None:
-    """Three SMs with 64 transactions of two nodes each: after one node was used, those of two SMs are left for sure."""
+    """Three SMs with 64 transactions of two nodes each, and twice the nodes in the second thread: after one node was
+    used, those of one SM less are left for sure.
+    """
     leader, other = memory.members(memory.build(CACHED, 3, 1000.0, 100, 150, threads=2))
-    assert [room_for_sms(one) for one in (leader, other)] == [3, 3]
+    assert [room_for_sms(one) for one in (leader, other)] == [3, 6]
     new_node(other, 0, LOAD, 0, 1, 0)
-    assert [room_for_sms(one) for one in (leader, other)] == [3, 2]
+    assert [room_for_sms(one) for one in (leader, other)] == [3, 5]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warpreg.gpu.machine import Machine
 from warpreg.timing import memory as package
 from warpreg.timing.memory.between_launches import SecondLevel, left_by, put
@@ -27,6 +29,11 @@ class PackageMemory:
     def left(self) -> SecondLevel:
         """What the second level holds after a run."""
         return left_by(self._memory)
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """What it has counted up to the last cycle."""
+        return package.counters(self._memory)
 
     def accepts(self, sm: int, now: int) -> bool:
         return bool(self._functions.accepts(self._memory, sm, now))

@@ -615,6 +615,8 @@ class team(Columns):
     NEXT_FIRST_SM: Column[TeamRow, SmRow] = word("row", "the same when SMs are shared again")
     ROOM: _Team = word("SMs", "SMs for whose transactions it has room")
     SHARED_AT: _Team = word("instructions", "instructions issued when SMs were last shared, set by the leader")
+    STEPPING: _Team = word("processor cycles", "of the leader: time in which it has stepped SMs since they were shared")
+    AHEAD: _Team = word("processor cycles", "of the leader: time that `work_ahead` took since then")
     ARRIVED: _Team = word("meetings", "meetings that it has reached", at=17)
     BOUND: _Team = word(
         "turn", "turn before which its SMs take no more thread blocks (`warpreg.timing.sm.team`)", at=33

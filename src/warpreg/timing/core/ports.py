@@ -60,6 +60,11 @@ def look_ahead(memory: Any, soonest: int, until: int) -> int:
     return soonest + 1
 
 
+@port("the memory model contention")
+def work_ahead(memory: Any) -> None:
+    """In the leader of several threads, before it steps its SMs: work that `look_ahead` need not wait for."""
+
+
 @port("the memory model")
 def settle(memory: Any, sm: SmRow, now: int) -> None:
     """Process what has returned to the SM."""

@@ -43,6 +43,12 @@ def sleep() -> None:
     time.sleep(1e-6 * SLEEP_US)
 
 
+@native(thread_intrinsics.processor_cycles)
+def processor_cycles() -> int:
+    """The cycle counter of the processor; interpreted, 0."""
+    return 0
+
+
 def wait_a_little(turns: int) -> int:
     """One turn of a thread that waits; returns the number of its turns so far."""
     if turns < SPINS:

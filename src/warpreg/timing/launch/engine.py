@@ -27,6 +27,7 @@ from warpreg.timing.launch.deadlock import WaitingWarp, endless, no_progress
 from warpreg.timing.launch.load_blocks import LoadBatch, more_blocks
 from warpreg.timing.launch.threads import Threads
 from warpreg.timing.launch.unfinished_loads import held_loads, never_completed
+from warpreg.timing.memory.late_bursts import drop_after
 
 ROOM_FOR_HOOKS = 4 * QUEUE
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
@@ -122,6 +123,7 @@ class Engine:
             else:
                 raise self._stuck()
         self._threads.gather()
+        drop_after(self._outside.system, int(self.core.clock[clock.LAST_LEFT]))
         self._outside.gather()
         self._outside.check(self.kernel)
 

@@ -194,7 +194,7 @@ def _threads(
     """Threads that step the SMs for so many thread blocks of a launch: as many as ``wanted``, or as are worth it; 1 if
     SMs meet in every cycle, and if hooks are checked.
     """
-    if machine.memory.memory.model == "contention" or behaviour.in_step or behaviour.is_checked:
+    if behaviour.in_step or behaviour.is_checked:
         return 1
     if wanted is None:
         instructions = launch.warp_instructions * blocks // max(1, math.prod(launch.grid))

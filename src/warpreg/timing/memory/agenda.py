@@ -10,8 +10,8 @@ from __future__ import annotations
 from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.core.typed import NEVER, NONE, Column
 from warpreg.timing.memory import heap
-from warpreg.timing.memory.layout import DAYS, WEEK, Memory
-from warpreg.timing.memory.memory_columns import Nodes, days, nodes, scalars
+from warpreg.timing.memory.layout import CACHED, DAYS, WEEK, Memory
+from warpreg.timing.memory.memory_columns import Nodes, days, nodes, parameters, scalars
 
 AHEAD = 8
 """Requests of other threads between one that is prefetched and the one that is scheduled.  Chosen, not measured."""
@@ -40,12 +40,12 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
         _insert(memory, time & (DAYS - 1), node, nodes.SM)
 
 
-def plan_in_turn(memory: Memory, time: int, stage: int, node: int) -> None:
-    """Schedule the next event of a node, less than DAYS cycles after BEGIN, after those of `plan` for that time, in the
-    order of ORDER; after those of the same ORDER.
+def plan_to_leave(memory: Memory, time: int, node: int) -> None:
+    """With contention: a request leaves its first level at ``time``, less than DAYS cycles after CARRIED.  Requests of
+    one time leave in the order of ORDER, and of the same ORDER in that of the calls.
     """
-    if _has_day(memory, time, heap.key_of(time, BY_SM), stage, node):
-        _insert(memory, time & (DAYS - 1), node, nodes.ORDER)
+    memory.scalars[scalars.LEAVING] += 1
+    _insert(memory, time & (DAYS - 1), node, nodes.ORDER)
 
 
 def _insert(memory: Memory, day: int, node: int, column: Column[Nodes, int]) -> None:
@@ -67,7 +67,7 @@ def _insert(memory: Memory, day: int, node: int, column: Column[Nodes, int]) -> 
 
 
 def send_to_leader(memory: Memory, time: int, node: int) -> None:
-    """In a thread other than the leader: `plan_by_sm` for the arrival of a request, to be done by the leader."""
+    """In a thread other than the leader: an event of a request that the leader schedules."""
     first = memory.scalars[scalars.OUTBOX]
     memory.outboxes[first, 0] += 1
     row = first + memory.outboxes[first, 0]
@@ -75,14 +75,15 @@ def send_to_leader(memory: Memory, time: int, node: int) -> None:
 
 
 def empty_outboxes(memory: Memory) -> None:
-    """Schedule what the SMs of other threads have sent.  Events of one time are ordered by SM, so it does not matter
-    when.
-    """
+    """Schedule what the SMs of other threads have sent.  Events of one time are ordered, so it does not matter when."""
     for member in range(1, memory.scalars[scalars.MEMBERS]):
         first = member * memory.scalars[scalars.OUTBOX_ROWS]
         for row in range(first + 1, first + 1 + memory.outboxes[first, 0]):
             prefetch(memory.nodes, memory.outboxes[row + AHEAD, 1] * nodes.COUNT)
-            plan_by_sm(memory, memory.outboxes[row, 0], nodes.ARRIVE, memory.outboxes[row, 1])
+            if memory.parameters[parameters.MODEL] == CACHED:
+                plan_by_sm(memory, memory.outboxes[row, 0], nodes.ARRIVE, memory.outboxes[row, 1])
+            else:
+                plan_to_leave(memory, memory.outboxes[row, 0], memory.outboxes[row, 1])
         memory.outboxes[first, 0] = 0
 
 
@@ -93,15 +94,43 @@ def next_planned(memory: Memory) -> int:
     return min(_first_in_heap(memory), _first_day(memory))
 
 
-def next_of_memory(memory: Memory, begin: int, end: int) -> int:
-    """The time of the first event from ``begin`` on that the memory system has scheduled, ``end`` if it is later; no
-    event is before ``begin``, and ``end`` is less than DAYS cycles after it.
-    """
-    time = begin
-    end = min(end, _first_in_heap(memory))
-    while time < end and memory.days[time & (DAYS - 1), days.FIRST_OF_DAY] == 0:
+def is_due(memory: Memory, time: int) -> bool:
+    """Whether an event that the memory system has scheduled is at ``time``; none is earlier."""
+    return memory.days[time & (DAYS - 1), days.FIRST_OF_DAY] != 0 or _first_in_heap(memory) <= time
+
+
+def next_of_memory(memory: Memory) -> int:
+    """The time of the first event that the memory system has scheduled; NEVER if there is none."""
+    first = _first_in_heap(memory)
+    if memory.scalars[scalars.IN_DAYS] == 0:
+        return first
+    time = memory.scalars[scalars.BEGIN]
+    while time < first:
+        day = time & (DAYS - 1)
+        if memory.days[day, days.FIRST_OF_DAY] != 0:
+            return time
+        time += WEEK if day % WEEK == 0 and memory.weeks[day // WEEK] == 0 else 1
+    return first
+
+
+def next_leaving(memory: Memory) -> int:
+    """With contention: when the first request leaves its first level; NEVER if none does."""
+    if memory.scalars[scalars.LEAVING] == 0:
+        return NEVER
+    time = memory.scalars[scalars.CARRIED]
+    while memory.days[time & (DAYS - 1), days.FIRST_OF_SMS] == 0:
         time += 1
     return time
+
+
+def take_leaving(memory: Memory, time: int) -> int:
+    """Remove and return the first request that leaves at ``time``; NONE if there is none."""
+    day = time & (DAYS - 1)
+    node = memory.days[day, days.FIRST_OF_SMS] - 1
+    if node != NONE:
+        memory.scalars[scalars.LEAVING] -= 1
+        memory.days[day, days.FIRST_OF_SMS] = memory.nodes[node, nodes.NEXT] + 1
+    return node
 
 
 def first_of_day(memory: Memory, time: int) -> int:
@@ -113,10 +142,19 @@ def first_of_day(memory: Memory, time: int) -> int:
 
 def take(memory: Memory, time: int) -> int:
     """Remove and return the node of the first event, which is at ``time``."""
+    return _take(memory, time, first_of_day(memory, time))
+
+
+def take_of_memory(memory: Memory, time: int) -> int:
+    """Remove and return the node of the first event that the memory system has scheduled, which is at ``time``."""
+    return _take(memory, time, memory.days[time & (DAYS - 1), days.FIRST_OF_DAY] - 1)
+
+
+def _take(memory: Memory, time: int, node: int) -> int:
+    """`take`, where ``node`` is the first one of the day, NONE if there is none."""
     memory.scalars[scalars.BEGIN] = time
     day = time & (DAYS - 1)
     own = memory.days[day, days.FIRST_OF_DAY]
-    node = first_of_day(memory, time)
     if memory.scalars[scalars.EVENTS] != 0 and (node == NONE or memory.events[0, 0] < memory.nodes[node, nodes.KEY]):
         node = memory.events[0, 1]
         heap.pop(memory.events, 0, memory.scalars[scalars.EVENTS])

@@ -16,9 +16,9 @@ from warpreg.timing.core.buffer_pool import room
 from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.core.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.whole_columns import WholeColumns
-from warpreg.timing.memory import agenda
+from warpreg.timing.memory import agenda, late_bursts, wide_sets
 from warpreg.timing.memory.heap import NODES_OF_SM, SPARE_RETURNS
-from warpreg.timing.memory.layout import CACHED, DAYS, FIXED, ROUTER_FIELDS, WEEK, Memory
+from warpreg.timing.memory.layout import CONTENTION, DAYS, FIXED, RING, ROUTER_FIELDS, WEEK, Memory
 from warpreg.timing.memory.memory_columns import (
     Channels,
     DramBanks,
@@ -42,6 +42,8 @@ from warpreg.timing.memory.memory_columns import (
 WORD_BYTES = 8
 NODES_PER_TRANSACTION = 4
 """Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
+NODES_OF_MEMBER = 2 * NODES_OF_SM
+"""Nodes per transaction for each thread but the leader: enough for most SMs after it has used those of some."""
 LAYOUTS = 16
 """Memory systems whose layout is kept."""
 
@@ -80,14 +82,14 @@ def idle(p: Words[Parameters], threads: int) -> Memory:
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
     own[sms.RETURN_AT] = own[sms.UNBLOCKED_AT] = NEVER
-    for column in (sms.TAKEN_AT, sms.BLOCKED, sms.FIRST_ANSWER, sms.LAST_ANSWER, sms.CHOSEN_BY):
+    for column in (sms.TAKEN_AT, sms.BLOCKED, sms.FIRST_ANSWER, sms.LAST_ANSWER, sms.CHOSEN_BY, sms.FIRST_COMING):
         own[column] = NONE
     of_slices = WholeColumns[Slices](array_of(memory.slices))
     of_slices[slices.CHOSEN] = NONE
     of_slices[slices.CHANNEL] = np.arange(len(of_slices.rows)) % max(1, p[parameters.CHANNELS])
     WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
-    memory.scalars[scalars.DRAM_AT] = NEVER
+    memory.scalars[scalars.DRAM_AT] = memory.scalars[scalars.NEXT_ANSWER] = NEVER
     memory.scalars[scalars.FREE_NODE] = NONE
     memory.scalars[scalars.NODES_OF_SMS] = NODES_OF_SM * p[parameters.SMS] * p[parameters.OUTSTANDING]
     memory.scalars[scalars.MEMBERS], memory.scalars[scalars.OUTBOX_ROWS] = threads, len(memory.outboxes) // threads
@@ -104,8 +106,8 @@ def members(memory: Memory) -> list[Memory]:
     for member in range(1, int(leader[scalars.MEMBERS])):
         own = leader.copy()
         own[scalars.MEMBER], own[scalars.OUTBOX] = member, member * leader[scalars.OUTBOX_ROWS]
-        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_SM) * outstanding
-        own[scalars.NODES_OF_SMS] += own[scalars.FRESH_NODE]
+        own[scalars.FRESH_NODE] = (NODES_PER_TRANSACTION + (member - 1) * NODES_OF_MEMBER) * outstanding
+        own[scalars.NODES_OF_SMS] = own[scalars.FRESH_NODE] + NODES_OF_MEMBER * outstanding
         views.append(memory._replace(scalars=cast(Any, own)))
     return views
 
@@ -121,7 +123,7 @@ def _outboxes(p: Words[Parameters], threads: int) -> Array:
     """Empty outboxes for the requests of each thread, and some that are prefetched behind them; their pages are those
     of the system, which are zero and mostly never touched.
     """
-    requests = NODES_OF_SM * p[parameters.SMS] * p[parameters.OUTSTANDING] if p[parameters.MODEL] == CACHED else 0
+    requests = NODES_OF_SM * p[parameters.SMS] * p[parameters.OUTSTANDING] if p[parameters.MODEL] != FIXED else 0
     each = 1 + requests + agenda.AHEAD if threads > 1 else 1
     return np.zeros((threads * each, 2), np.int64)
 
@@ -141,11 +143,11 @@ def _in_buffer(layout: Layout) -> dict[str, Any]:
 def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
     """The layouts of both buffers for these parameters."""
     sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
-    is_fixed = p[parameters.MODEL] == FIXED
+    is_fixed, has_queues = p[parameters.MODEL] == FIXED, p[parameters.MODEL] == CONTENTION
     outstanding = sm_count * p[parameters.OUTSTANDING]
     sets1 = sm_count * p[parameters.SETS1] if p[parameters.HAS_L1] else 0
     sets2 = slice_count * p[parameters.SETS2]
-    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_SM
+    each = NODES_PER_TRANSACTION + (threads - 1) * NODES_OF_MEMBER
     node_rows = 1 if is_fixed else _rows(each * outstanding)
     queue_count = p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * p[parameters.VIRTUAL_CHANNELS]
     cleared = (
@@ -159,6 +161,10 @@ def _layouts(p: tuple[int, ...], threads: int) -> tuple[Layout, Layout]:
         Field("days", (DAYS, days.COUNT)),
         Field("weeks", (DAYS // WEEK,)),
         Field("queues", (_rows(queue_count), queues.COUNT)),
+        Field("sent", (_rows(p[parameters.SLICE_QUEUES]), HOST_LINE)),
+        Field("sets", (_rows(wide_sets.KINDS * p[parameters.SET_WORDS]),)),
+        Field("full", (RING * (1 + p[parameters.SET_WORDS]) if has_queues else 1,)),
+        Field("late", (RING if has_queues else 1, late_bursts.ROW_WORDS)),
         Field("routers", (_rows(2 * p[parameters.ROUTERS]), ROUTER_FIELDS)),
         Field("counts", (_rows(sm_count), counts.COUNT)),
     )

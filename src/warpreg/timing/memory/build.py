@@ -22,7 +22,7 @@ from warpreg.gpu.memory import (
     Network,
     SecondLevel,
 )
-from warpreg.timing.core.typed import NEVER, Words, array_of
+from warpreg.timing.core.typed import NEVER, SET_SIZE, Words, array_of
 from warpreg.timing.memory.arrays import idle
 from warpreg.timing.memory.layout import CACHED, PLACE, TICKS, Memory
 from warpreg.timing.memory.memory_columns import Parameters, counts, parameters
@@ -148,6 +148,7 @@ def _dram(p: Words[Parameters], dram: Dram, clock_mhz: float) -> None:
 def _place_queues(p: Words[Parameters]) -> None:
     """Set the first queue of each kind, and the routers of a mesh."""
     width, slice_count = p[parameters.VIRTUAL_CHANNELS], p[parameters.SLICES]
+    p[parameters.SET_WORDS] = -(-max(p[parameters.SMS], slice_count) // SET_SIZE)
     p[parameters.SLICE_QUEUES] = p[parameters.SMS] * width
     p[parameters.REPLY_QUEUES] = p[parameters.SLICE_QUEUES] + slice_count
     p[parameters.BANK_QUEUES] = p[parameters.REPLY_QUEUES] + slice_count * width

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from piecewise_numba.natives import native
 from warpreg.timing.core import conditions as when
-from warpreg.timing.core import ports, thread_intrinsics
+from warpreg.timing.core import ports
 from warpreg.timing.core.port import wraps
+from warpreg.timing.core.team_words import processor_cycles
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.memory_columns import scalars
-
-
-@native(thread_intrinsics.processor_cycles)
-def processor_cycles() -> int:
-    """The cycle counter of the processor; interpreted, 0."""
-    return 0
 
 
 def _send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
@@ -28,6 +22,10 @@ def _send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int,
 
 def _look_ahead(memory: Any, soonest: int, until: int) -> int:
     return until
+
+
+def _work_ahead(memory: Any) -> None:
+    pass
 
 
 def _settle(memory: Any, sm: int, now: int) -> None:
@@ -56,6 +54,13 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     found = _look_ahead(memory, soonest, until)
     _spent(memory, begin)
     return found
+
+
+@wraps(ports.work_ahead, _work_ahead, when.CLOCKED)
+def work_ahead(memory: Memory) -> None:
+    begin = processor_cycles()
+    _work_ahead(memory)
+    _spent(memory, begin)
 
 
 @wraps(ports.settle, _settle, when.CLOCKED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.typed import NEVER, NONE
-from warpreg.timing.memory import linked_queues
+from warpreg.timing.memory import late_bursts, linked_queues
 from warpreg.timing.memory.agenda import plan
 from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
@@ -28,6 +28,7 @@ def enter(memory: Memory, channel: int, node: int, now: int) -> None:
     linked_queues.append(memory, p[parameters.BANK_QUEUES] + channel * banks + row % banks, node)
     memory.scalars[scalars.QUEUED] -= 1
     memory.channels[channel, channels.STEP_AT] = min(memory.channels[channel, channels.STEP_AT], now * TICKS)
+    memory.scalars[scalars.DRAM_AT] = min(memory.scalars[scalars.DRAM_AT], now)
 
 
 def step(memory: Memory, channel: int, now: int) -> None:
@@ -102,6 +103,8 @@ def _move(memory: Memory, channel: int, bank: int, node: int, ticks: int) -> Non
     memory.channels[channel, channels.FREE_AT] = end
     memory.channels[channel, channels.BURSTS] -= 1
     sm = memory.nodes[node, nodes.SM]
+    now = ticks // TICKS
+    late_bursts.note(memory, now, 0 if is_write else sectors, sectors if is_write else 0, 1, 0)
     memory.counts[sm, counts.DRAM_BURSTS] += 1
     if is_write:
         memory.counts[sm, counts.DRAM_WRITES] += sectors
@@ -127,6 +130,7 @@ def _open(memory: Memory, channel: int, bank: int, ticks: int) -> None:
     memory.banks[bank, dram_banks.COLUMN_AT] = activation + p[parameters.T_RCD]
     memory.banks[bank, dram_banks.PRECHARGE_AT] = activation + p[parameters.T_RAS]
     memory.channels[channel, channels.ACTIVATE_AT] = activation + p[parameters.T_RRD]
+    late_bursts.note(memory, ticks // TICKS, 0, 0, 0, 1)
     memory.counts[memory.nodes[head, nodes.SM], counts.ROWS_OPENED] += 1
 
 

@@ -28,6 +28,8 @@ from warpreg.timing.memory.memory_columns import (
 
 TICKS = 256
 DAYS, WEEK = 4096, 64
+RING = 1024
+"""Cycles for which is kept what slices have done ahead of others."""
 
 FIXED, CACHED, CONTENTION = range(len(MODELS))
 EVICT, THROUGH = range(len(WRITES))
@@ -77,6 +79,14 @@ class Memory(NamedTuple):
     """By SM: a heap of (time, ticket)."""
     queues: Records[Queues]
     """Queues of nodes: of slices, of the network, of DRAM banks."""
+    sent: Array
+    """By queue of an SM: the number of requests that it has sent there, in a cache line of the host of its own."""
+    sets: Array
+    """Sets of slices and of SMs (`warpreg.timing.memory.wide_sets`)."""
+    full: Array
+    """By cycle, the slices whose queues are full (`warpreg.timing.memory.full_queues`)."""
+    late: Array
+    """By cycle, what DRAM has transferred (`warpreg.timing.memory.late_bursts`)."""
     routers: Array
     """Of a mesh: when each of the five links is free (cycles times flits of a cycle), the number of packets, and
     PLACE.

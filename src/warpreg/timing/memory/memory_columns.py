@@ -87,6 +87,7 @@ class parameters(Columns):
     CACHES_READ_ONLY: _Parameter = word(
         "flag", "whether loads through the read-only path are cached where global loads bypass it", folded=True
     )
+    SET_WORDS: _Parameter = word("words", "words of a set of slices or SMs", folded=True)
 
 
 Scalars = NewType("Scalars", int)
@@ -102,7 +103,7 @@ class scalars(Columns):
     FREE_NODE: _Scalar = word("node", "first of the released nodes, NONE if there are none")
     FRESH_NODE: _Scalar = word("node", "first node that was never used")
     SEQUENCE: _Scalar = word("order", "sequence number of heap entries and numbered nodes")
-    STEPPED: _Scalar = word("cycle", "last cycle in which queues were stepped")
+    STEPPED: _Scalar = word("cycle", "with contention: last cycle in which slices were stepped")
     QUEUED: _Scalar = word("requests", "requests in queues")
     ASKED: _Scalar = word("sectors", "result of the last look-up in the second level: sectors to read from DRAM")
     EVICTED: _Scalar = word("sectors", "dirty sectors that it evicted")
@@ -122,9 +123,11 @@ class scalars(Columns):
         "processor cycles", "processor cycles spent in functions of the memory model, in a run that measures them"
     )
     CALLS: _Scalar = word("calls", "calls of those functions")
-    NEXT_ANSWER: _Scalar = word(
-        "cycle", "with contention, since memory began to look ahead: the first answer or unblocked SM"
-    )
+    NEXT_ANSWER: _Scalar = word("cycle", "with contention: the first unblocked SM, or answer that no SM knows; NEVER")
+    LEAVING: _Scalar = word("requests", "with contention: requests that pass their first levels")
+    CARRIED: _Scalar = word("cycle", "with contention: last cycle of the network of requests")
+    KNOWN: _Scalar = word("cycle", "with contention: all answers before this cycle are known")
+    CARRY_TO: _Scalar = word("cycle", "with contention: cycle up to which `work_ahead` steps the requests")
     NODES_OF_SMS: _Scalar = word("node", "node after those for transactions of the SMs of this thread")
 
 
@@ -145,7 +148,7 @@ class sms(Columns):
     WOKEN: _Sm = word("flag", "whether the transaction that blocks it may proceed")
     CHOSEN_BY: _Sm = word("queue", "queue of the reply that it accepts in this cycle, or NONE")
     GIVEN_BACK: _Sm = word("tickets", "tickets pushed to its heap")
-    FIRST_ANSWER: _Sm = word("node", "first of the answers on their way to it, NONE if there are none")
+    FIRST_ANSWER: _Sm = word("node", "first of the answers on their way to it that it knows, NONE if there are none")
     LAST_ANSWER: _Sm = word("node", "last of them")
     UNBLOCKED_AT: _Sm = word(
         "cycle", "when a transaction that waited has proceeded, until the SM is stepped; else NEVER"
@@ -154,6 +157,8 @@ class sms(Columns):
     TAKEN_AT: _Sm = word("cycle", "cycle of the last look-up, NONE before the first")
     RETURN_AT: _Sm = word("cycle", "when the first ticket returns; NEVER if none does")
     LEVEL: _Sm = word("level", "level of memory that has answered its last ticket, in a run that asks")
+    FIRST_COMING: _Sm = word("node", "with contention: first of the answers that it does not know yet, or NONE")
+    LAST_COMING: _Sm = word("node", "last of them")
     COUNT = 24
     """A multiple of a cache line of the host."""
 
@@ -259,8 +264,8 @@ class nodes(Columns):
     SLICE: _Node = word("slice", "slice of its line, of a request that has left its first level and of a read of DRAM")
     COUNT = 16
     """A multiple or a fraction of a cache line of the host."""
-    ARRIVE, FILLED, REPLY, LEAVE = range(4)
-    """Events: a request reaches its slice; DRAM has read its sectors; the slice answers; the request leaves its SM."""
+    ARRIVE, FILLED, REPLY = range(3)
+    """Events: a request reaches its slice; DRAM has read its sectors; the slice answers."""
 
 
 Days = NewType("Days", int)
@@ -286,7 +291,7 @@ class queues(Columns):
     HEAD: _Queue = word("node", "first node")
     TAIL: _Queue = word("node", "last node")
     LENGTH: _Queue = word("nodes", "number of nodes")
-    EXPECTED: _Queue = word("nodes", "number of nodes on their way to it")
+    GONE: _Queue = word("nodes", "of requests of an SM: nodes that have left it")
 
 
 Counts = NewType("Counts", int)

@@ -50,6 +50,7 @@ def _enter(memory: Memory, net: int, now: int) -> None:
             to = _queue(memory, net, router, LOCAL, channel)
             if memory.nodes[node, nodes.FREE_FROM] <= now and _has_room(memory, to):
                 linked_queues.append(memory, to, linked_queues.take(memory, first + channel))
+                memory.queues[first + channel, queues.GONE] += 1
                 memory.nodes[node, nodes.FREE_FROM] = now + 1
                 memory.routers[net * p[parameters.ROUTERS] + router, PACKETS] += 1
                 if net == REQUESTS:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from warpreg.timing.core.typed import NONE
 from warpreg.timing.memory import linked_queues
-from warpreg.timing.memory.agenda import next_planned, plan_by_sm, plan_in_turn, send_to_leader
+from warpreg.timing.memory.agenda import plan_by_sm, plan_to_leave, send_to_leader
 from warpreg.timing.memory.layout import CACHED, Memory
 from warpreg.timing.memory.memory_columns import nodes, parameters, queues, scalars, slices, sms
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
+from warpreg.timing.memory.wide_sets import REPLYING, SENDING, add
 
 SM_BITS = 20
 
@@ -21,8 +22,12 @@ def has_room(memory: Memory, sm: int, node: int) -> int:
     queue = sm
     if p[parameters.VIRTUAL_CHANNELS] != 1:
         queue = _entry(memory, sm, slice_of(memory, memory.nodes[node, nodes.LINE]))
-    taken = memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED]
-    return 1 if taken < p[parameters.QUEUE_NETWORK] else 0
+    return 1 if taken(memory, queue) < p[parameters.QUEUE_NETWORK] else 0
+
+
+def taken(memory: Memory, queue: int) -> int:
+    """Requests in a queue of an SM, and those that have reserved room in it."""
+    return memory.sent[queue, 0] - memory.queues[queue, queues.GONE]
 
 
 def inject(memory: Memory, node: int, time: int, turn: int) -> None:
@@ -43,18 +48,22 @@ def inject(memory: Memory, node: int, time: int, turn: int) -> None:
         else:
             send_to_leader(memory, there + p[parameters.L2_LATENCY], node)
     else:
-        memory.queues[_entry(memory, sm, memory.nodes[node, nodes.SLICE]), queues.EXPECTED] += 1
+        memory.sent[_entry(memory, sm, memory.nodes[node, nodes.SLICE]), 0] += 1
         memory.nodes[node, nodes.ORDER] = turn << SM_BITS | sm
-        plan_in_turn(memory, time, nodes.LEAVE, node)
+        if memory.scalars[scalars.MEMBER] == 0:
+            plan_to_leave(memory, time, node)
+        else:
+            send_to_leader(memory, time, node)
 
 
 def leave(memory: Memory, node: int, now: int) -> None:
     """A request has passed its first-level cache: it enters the queue that has reserved room for it."""
-    queue = _entry(memory, memory.nodes[node, nodes.SM], memory.nodes[node, nodes.SLICE])
-    memory.queues[queue, queues.EXPECTED] -= 1
+    sm = memory.nodes[node, nodes.SM]
+    queue = _entry(memory, sm, memory.nodes[node, nodes.SLICE])
     memory.nodes[node, nodes.FREE_FROM] = now
     linked_queues.number(memory, node)
     linked_queues.append(memory, queue, node)
+    add(memory, SENDING, sm)
 
 
 def reply(memory: Memory, which: int, node: int, now: int) -> None:
@@ -74,6 +83,7 @@ def reply(memory: Memory, which: int, node: int, now: int) -> None:
         memory.nodes[node, nodes.FREE_FROM] = now
         linked_queues.number(memory, node)
         linked_queues.append(memory, p[parameters.REPLY_QUEUES] + which * channels + sm % channels, node)
+        add(memory, REPLYING, which)
 
 
 def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
@@ -88,17 +98,29 @@ def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
 
 
 def answer(memory: Memory, sm: int, node: int, time: int) -> None:
-    """`_answer`, with contention: the time of the first one is kept."""
+    """With contention, an answer reaches its SM at ``time``, later than all before it; the SM sees it after `hand_over`."""
     memory.scalars[scalars.NEXT_ANSWER] = min(memory.scalars[scalars.NEXT_ANSWER], time)
-    _answer(memory, sm, node, time)
+    memory.nodes[node, nodes.FREE_FROM] = time
+    memory.nodes[node, nodes.NEXT] = NONE
+    if memory.sms[sm, sms.FIRST_COMING] == NONE:
+        memory.sms[sm, sms.FIRST_COMING] = node
+    else:
+        memory.nodes[memory.sms[sm, sms.LAST_COMING], nodes.NEXT] = node
+    memory.sms[sm, sms.LAST_COMING] = node
 
 
-def next_event(memory: Memory, now: int) -> int:
-    """The earliest cycle with an event in the memory system; every cycle while requests are in queues."""
-    soonest = min(next_planned(memory), memory.scalars[scalars.DRAM_AT])
-    if memory.scalars[scalars.QUEUED] > 0:
-        return min(soonest, memory.scalars[scalars.STEPPED] + 1)
-    return soonest
+def hand_over(memory: Memory) -> None:
+    """Append the answers on their way to those that SMs see, while no SM is stepped."""
+    for sm in range(memory.parameters[parameters.SMS]):
+        first = memory.sms[sm, sms.FIRST_COMING]
+        if first == NONE:
+            continue
+        memory.sms[sm, sms.FIRST_COMING] = NONE
+        if memory.sms[sm, sms.FIRST_ANSWER] == NONE:
+            memory.sms[sm, sms.FIRST_ANSWER] = first
+        else:
+            memory.nodes[memory.sms[sm, sms.LAST_ANSWER], nodes.NEXT] = first
+        memory.sms[sm, sms.LAST_ANSWER] = memory.sms[sm, sms.LAST_COMING]
 
 
 def _entry(memory: Memory, sm: int, which: int) -> int:

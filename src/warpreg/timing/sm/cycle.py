@@ -12,6 +12,7 @@ from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.core.rows import following, scheduler_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.status import DONE, GOING, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
+from warpreg.timing.core.team_words import processor_cycles
 from warpreg.timing.core.typed import NEVER, NONE, SmRow
 from warpreg.timing.sm import team
 from warpreg.timing.sm.block_dispatch import has_room, leave, place
@@ -36,7 +37,10 @@ def run(c: Core, memory: Any, d: Any) -> int:
     """
     team.begin_window(c)
     while True:
-        status = _step_all(c, memory, d)
+        if c.clock[clock.MEMBER] == 0 and c.clock[clock.MEMBERS] > 1:
+            status = _lead(c, memory, d)
+        else:
+            status = _step_all(c, memory, d)
         if status == DONE:
             status = team.arrive(c, _soonest(c, memory), ports.room_for_sms(memory))
         if status == DONE:
@@ -45,6 +49,16 @@ def run(c: Core, memory: Any, d: Any) -> int:
             team.stop(c)
             return status
         team.begin_window(c)
+
+
+def _lead(c: Core, memory: Any, d: Any) -> int:
+    """`_step_all` of the leader, after the work of memory that other threads do not wait for."""
+    begin = processor_cycles()
+    ports.work_ahead(memory)
+    between = processor_cycles()
+    status = _step_all(c, memory, d)
+    team.note_time(c, between - begin, processor_cycles() - between)
+    return status
 
 
 def _look_ahead(c: Core, memory: Any) -> int:

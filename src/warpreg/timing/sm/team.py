@@ -180,9 +180,16 @@ def begin_window(c: Core) -> None:
     c.clock[clock.NEXT_BLOCK] = c.team[team.COMMON, team.NEXT_BLOCK]
 
 
+def note_time(c: Core, ahead: int, stepping: int) -> None:
+    """The leader has worked ahead of the SMs, and stepped its own, for so many cycles of the processor."""
+    leader = row_of(0)
+    c.team[leader, team.AHEAD] += ahead
+    c.team[leader, team.STEPPING] += stepping
+
+
 def share_sms(c: Core) -> None:
     """If the instructions since the last time are spread unevenly, the leader gives each thread SMs that have issued
-    about as many of them.
+    about as many of them; what it does besides its SMs counts as the instructions that take as long.
     """
     members, since, most = c.clock[clock.MEMBERS], 0, 0
     for member in range(members):
@@ -191,9 +198,12 @@ def share_sms(c: Core) -> None:
         most = max(most, own)
     if members == 1 or since < SHARED_EVERY * c.machine[machine.SMS]:
         return
+    besides = _besides(c)
+    since += besides
+    most = max(most, besides + c.team[row_of(0), team.ISSUED] - c.team[row_of(0), team.SHARED_AT])
     for member in range(members):
         c.team[row_of(member), team.SHARED_AT] = c.team[row_of(member), team.ISSUED]
-    _divide_sms(c, since)
+    _divide_sms(c, since, besides)
     if most * members * EVEN < since * (EVEN + 1):
         return
     for member in range(members):
@@ -204,12 +214,21 @@ def share_sms(c: Core) -> None:
         c.team[row_of(member), team.FIRST_SM] = c.team[row_of(member), team.NEXT_FIRST_SM]
 
 
-def _divide_sms(c: Core, since: int) -> None:
+def _besides(c: Core) -> int:
+    """What the leader has done besides its SMs since these were shared, as a number of instructions."""
+    leader = row_of(0)
+    issued = c.team[leader, team.ISSUED] - c.team[leader, team.SHARED_AT]
+    besides = c.team[leader, team.AHEAD] * issued // max(1, c.team[leader, team.STEPPING])
+    c.team[leader, team.AHEAD] = c.team[leader, team.STEPPING] = 0
+    return besides
+
+
+def _divide_sms(c: Core, since: int, besides: int) -> None:
     """Find the next first SM of each thread: half of its instructions would exceed the share of the threads before.  Of
-    ``since`` instructions, each thread has the same share, and at least one SM.
+    ``since`` instructions, each thread has the same share, the first one ``besides`` its SMs, and at least one SM.
     """
     members, sm_count = c.clock[clock.MEMBERS], c.machine[machine.SMS]
-    member, before = 1, 0
+    member, before = 1, besides
     for sm in sms_from(FIRST_SM, sm_count):
         own = c.table[sm, sms.SEQ] - c.table[sm, sms.SHARED_AT]
         c.table[sm, sms.SHARED_AT] = c.table[sm, sms.SEQ]
