@@ -204,7 +204,7 @@ class SiteField(enum.IntEnum):
     BASE = 16  # last recorded address
     STRIDE = 24  # last recorded stride
     MASK = 32  # last recorded mask
-    GUARDED = 40  # 1 if the instruction has a guard, so that its mask must be recorded
+    GUARDED = 40  # all ones if the instruction has a guard, so that its mask must be recorded, else 0
     LAST = 48  # lane 0's last address in global memory, from which the next ones are guessed
 
 
