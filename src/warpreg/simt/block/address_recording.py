@@ -27,30 +27,30 @@ def append(code: Code, launch: Value, site: Value, mask: Value, address: Value, 
 def append_affine(code: Code, launch: Value, site: Value, mask: Value, base: Value, stride: int) -> None:
     """Append the record of active lanes ``stride`` bytes apart; ``base`` is the address of lane 0."""
     last, fixed = base.zext(I64), code.const(I64, stride)
-    fits, append_step = step(code, launch, site, last, fixed)
+    fits, put_step = step(site, last, fixed)
     with code.if_else(fits & ~_mask_changed(site, mask)) as (small, full):
         with small:
-            append_step()
+            set_slot(launch, Slot.ADDRESSES, put_step(slot(code, launch, Slot.ADDRESSES)))
         with full:
             function = code.module.globals.get("record_affine") or _affine_function(code.module)
             code.call(function, [launch, site, mask, last, fixed])
 
 
-def step(code: Code, launch: Value, site: Value, base: Value, stride: Value) -> tuple[Value, Callable[[], None]]:
-    """Whether a single AFFINE_STEP is enough, and the function that appends it; for an access with an unchanged mask.
+def step(site: Value, base: Value, stride: Value) -> tuple[Value, Callable[[Value], Value]]:
+    """Whether a single AFFINE_STEP is enough, for an access with an unchanged mask; and the function that writes it at a
+    position (i64) and returns the next one.
 
     ``base`` and ``stride`` are i64, lane 0's address and the distance from lane to lane.
     """
     delta = base - (site + SiteField.BASE).load(I64)
     same = stride == (site + SiteField.STRIDE).load(I64)
 
-    def append_step() -> None:
-        cursor = slot(code, launch, Slot.ADDRESSES)
-        cursor.store(_payload(delta) | Kind.AFFINE_STEP)
-        set_slot(launch, Slot.ADDRESSES, cursor + 4)
+    def put(position: Value) -> Value:
+        position.store(_payload(delta) | Kind.AFFINE_STEP)
         (site + SiteField.BASE).store(base)
+        return position + 4
 
-    return same & _fits(delta, PAYLOAD_BITS), append_step
+    return same & _fits(delta, PAYLOAD_BITS), put
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.native_records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
@@ -72,6 +72,10 @@ def _address_register(instruction: Instruction) -> str:
         return ""
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
     return address.base.name if isinstance(address.base, Register) else ""
+
+
+Put = Callable[[Value], Value]
+"""Writes a record of addresses at a position (i64) and returns the next one."""
 
 
 @dataclass(frozen=True)
@@ -145,13 +149,12 @@ class _Lanes:
 
 @dataclass(frozen=True)
 class _Place:
-    """The access of lane 0: its address (i64), the host address, whether the fast path applies, and the function that
-    records the access then."""
+    """The access of lane 0: its host address, and whether the fast path applies; ``put`` records it, if addresses
+    are."""
 
-    address: Value
     host: Value
     sound: Value
-    record: Callable[[], None]
+    put: Put | None
 
 
 def load(
@@ -166,15 +169,15 @@ def load(
 
     A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
-    code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
+    vector = lanes_of(ir.IntType(8 * operation.size))
     place = _place(values, operation, addresses, offset, site)
 
-    def usual() -> Value:
-        place.record()
+    def usual() -> list[Value]:
         row = place.host.load(vector, align=operation.size)
-        return addresses.row.select(row, row.lane(0).splat())
+        return [addresses.row.select(row, row.lane(0).splat())]
 
-    return code.choose(addresses.usual & place.sound, usual, otherwise)
+    (value,) = recorded(values, addresses.usual & place.sound, place.put, usual, lambda: [otherwise()])
+    return value
 
 
 def store(
@@ -188,12 +191,46 @@ def store(
 ) -> None:
     """Store at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
     place = _place(values, operation, addresses, offset, site)
-    with values.code.if_else(addresses.usual & addresses.row & place.sound) as (usual, rest):
-        with usual:
-            place.record()
-            place.host.store(value, align=operation.size)
-        with rest:
-            otherwise()
+
+    def usual() -> list[Value]:
+        place.host.store(value, align=operation.size)
+        return []
+
+    def rest() -> list[Value]:
+        otherwise()
+        return []
+
+    recorded(values, addresses.usual & addresses.row & place.sound, place.put, usual, rest)
+
+
+def recorded(
+    values: BlockValues,
+    condition: Value,
+    put: Put | None,
+    usual: Callable[[], list[Value]],
+    otherwise: Callable[[], list[Value]],
+) -> list[Value]:
+    """What one of two ways of an access gives; where addresses are recorded, ``put`` does it for the usual one, and
+    ``otherwise`` in code outside the block.
+
+    The position of recording stays in a machine register: in memory, each access would wait for the one before.
+    """
+    if put is None:
+        return values.code.choose_several(condition, usual, otherwise)
+    append, position = put, values.position()
+
+    def inside() -> list[Value]:
+        following = append(position)
+        return [following, *usual()]
+
+    def outside() -> list[Value]:
+        set_slot(values.launch, Slot.ADDRESSES, position)
+        found = otherwise()
+        return [slot(values.code, values.launch, Slot.ADDRESSES), *found]
+
+    following, *results = values.code.choose_several(condition, inside, outside)
+    values.go_on_at(following)
+    return results
 
 
 def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Value) -> _Place:
@@ -212,6 +249,6 @@ def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: 
     if offset % size:
         sound = code.const(sound.type, 0)
     if not operation.record:
-        return _Place(address, host, sound, lambda: None)
-    fits, append = address_recording.step(code, values.launch, site, address, addresses.stride)
-    return _Place(address, host, sound & fits, append)
+        return _Place(host, sound, None)
+    fits, put = address_recording.step(site, address, addresses.stride)
+    return _Place(host, sound & fits, put)

@@ -63,6 +63,7 @@ class MachineAccess(MemoryAccess):
             return self._inline(base, where.offset, site, mask, given)
         if self.pc in self.sites.inline and form.type.bytes == WORD and not given:
             return self._inline_vector(base, where.offset, site, mask)
+        self.values.hand_over()
         return self._called(self._moved(base, where.offset), site, mask, given)
 
     def _inline_vector(self, base: Value, offset: int, site: Value, mask: Value) -> list[Value]:

@@ -11,7 +11,7 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
-from warpreg.simt.memory.coalesced_path import Shape
+from warpreg.simt.memory.coalesced_path import Shape, recorded
 
 WORD = 4
 
@@ -33,17 +33,15 @@ class VectorLoad:
         """The words; ``otherwise`` emits the calls for all other cases."""
         code = self.values.code
         address, host, sound = self._place()
-        append = None
+        put = None
         if self.record:
-            fits, append = address_recording.step(code, self.values.launch, self.site, address, self.addresses.stride)
+            fits, put = address_recording.step(self.site, address, self.addresses.stride)
             sound = sound & fits
 
         def usual() -> list[Value]:
-            if append:
-                append()
             return code.choose_several(self.addresses.row, lambda: self._apart(host), lambda: self._equal(host))
 
-        return code.choose_several(self.addresses.usual & sound, usual, otherwise)
+        return recorded(self.values, self.addresses.usual & sound, put, usual, otherwise)
 
     def _equal(self, host: Value) -> list[Value]:
         """The words of one vector, which all lanes load."""
