@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,30 +26,27 @@ def append(code: Code, launch: Value, site: Value, mask: Value, address: Value, 
 def append_affine(code: Code, launch: Value, site: Value, mask: Value, base: Value, stride: int) -> None:
     """Append the record of active lanes ``stride`` bytes apart; ``base`` is the address of lane 0."""
     last, fixed = base.zext(I64), code.const(I64, stride)
-    fits, put_step = step(site, last, fixed)
-    with code.if_else(fits & ~_mask_changed(site, mask)) as (small, full):
+    delta = last - (site + SiteField.BASE).load(I64)
+    same = (site + SiteField.STRIDE).load(I64) == stride
+    with code.if_else(same & fits_step(delta) & ~_mask_changed(site, mask)) as (small, full):
         with small:
-            set_slot(launch, Slot.ADDRESSES, put_step(slot(code, launch, Slot.ADDRESSES)))
+            position = slot(code, launch, Slot.ADDRESSES)
+            position.store(step_word(delta))
+            set_slot(launch, Slot.ADDRESSES, position + 4)
+            (site + SiteField.BASE).store(last)
         with full:
             function = code.module.globals.get("record_affine") or _affine_function(code.module)
             code.call(function, [launch, site, mask, last, fixed])
 
 
-def step(site: Value, base: Value, stride: Value) -> tuple[Value, Callable[[Value], Value]]:
-    """Whether a single AFFINE_STEP is enough, for an access with an unchanged mask; and the function that writes it at a
-    position (i64) and returns the next one.
+def fits_step(delta: Value) -> Value:
+    """Whether the distance of a base from the last one (i64) fits an AFFINE_STEP."""
+    return _fits(delta, PAYLOAD_BITS)
 
-    ``base`` and ``stride`` are i64, lane 0's address and the distance from lane to lane.
-    """
-    delta = base - (site + SiteField.BASE).load(I64)
-    same = stride == (site + SiteField.STRIDE).load(I64)
 
-    def put(position: Value) -> Value:
-        position.store(_payload(delta) | Kind.AFFINE_STEP)
-        (site + SiteField.BASE).store(base)
-        return position + 4
-
-    return same & _fits(delta, PAYLOAD_BITS), put
+def step_word(delta: Value) -> Value:
+    """AFFINE_STEP without a mask, which is one word."""
+    return (delta.trunc(I32) << PAYLOAD_SHIFT) | Kind.AFFINE_STEP
 
 
 @dataclass(frozen=True)
@@ -271,10 +267,6 @@ def _all(condition: Value, mask: Value) -> Value:
 def _fits(number: Value, bits: int) -> Value:
     """Whether a signed number fits ``bits`` bits."""
     return number + (1 << (bits - 1)) < (1 << bits)
-
-
-def _payload(delta: Value) -> Value:
-    return delta.trunc(I32) << PAYLOAD_SHIFT
 
 
 def _near(delta: Value, offsets: Offsets) -> Value:

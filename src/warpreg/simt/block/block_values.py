@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir import opcodes
@@ -19,6 +19,9 @@ from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
+
+if TYPE_CHECKING:
+    from warpreg.simt.block.address_groups import Group
 
 UNIFORM_SPECIALS = {
     "%ntid.x": Slot.NTID_X,
@@ -123,6 +126,8 @@ class BlockValues:
         self._scratch: Value | None = None
         self._inverses: dict[int, tuple[Value, Value]] = {}
         self.shapes: dict[tuple[object, ...], Any] = {}
+        self.groups: dict[int, Group] = {}
+        """Groups of accesses whose addresses are recorded together, by their address register."""
         self._position: Value | None = None
 
     def scratch(self, bytes_: int) -> Value:

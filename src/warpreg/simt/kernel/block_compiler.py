@@ -116,6 +116,8 @@ class BlockCompiler:
                 loop.close(body.taken)
             body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
             body.values.hand_over()
+            for group in body.values.groups.values():
+                group.finish()
             if body.widths:
                 body.widths.flush()
             if end < count:

@@ -14,7 +14,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
-from warpreg.simt.block import address_recording
+from warpreg.simt.block.address_groups import Group, Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
@@ -72,10 +72,6 @@ def _address_register(instruction: Instruction) -> str:
         return ""
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
     return address.base.name if isinstance(address.base, Register) else ""
-
-
-Put = Callable[[Value], Value]
-"""Writes a record of addresses at a position (i64) and returns the next one."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +145,10 @@ class _Lanes:
 
 @dataclass(frozen=True)
 class _Place:
-    """The access of lane 0: its host address, and whether the fast path applies; ``put`` records it, if addresses
-    are."""
+    """The access of lane 0: its host address, and whether it is in bounds and aligned."""
 
     host: Value
     sound: Value
-    put: Put | None
 
 
 def load(
@@ -162,7 +156,7 @@ def load(
     operation: Operation,
     addresses: Shape,
     offset: int,
-    site: Value,
+    site: Site,
     otherwise: Callable[[], Value],
 ) -> Value:
     """Load at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases.
@@ -170,13 +164,14 @@ def load(
     A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
     vector = lanes_of(ir.IntType(8 * operation.size))
-    place = _place(values, operation, addresses, offset, site)
+    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
 
     def usual() -> list[Value]:
         row = place.host.load(vector, align=operation.size)
         return [addresses.row.select(row, row.lane(0).splat())]
 
-    (value,) = recorded(values, addresses.usual & place.sound, place.put, usual, lambda: [otherwise()])
+    access = Access(values, addresses, site, offset, group)
+    (value,) = access.choose(place.sound, usual, lambda: [otherwise()])
     return value
 
 
@@ -185,12 +180,12 @@ def store(
     operation: Operation,
     addresses: Shape,
     offset: int,
-    site: Value,
+    site: Site,
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
     """Store at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
-    place = _place(values, operation, addresses, offset, site)
+    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
 
     def usual() -> list[Value]:
         place.host.store(value, align=operation.size)
@@ -200,40 +195,59 @@ def store(
         otherwise()
         return []
 
-    recorded(values, addresses.usual & addresses.row & place.sound, place.put, usual, rest)
+    Access(values, addresses, site, offset, group).choose(addresses.row & place.sound, usual, rest)
 
 
-def recorded(
-    values: BlockValues,
-    condition: Value,
-    put: Put | None,
-    usual: Callable[[], list[Value]],
-    otherwise: Callable[[], list[Value]],
-) -> list[Value]:
-    """What one of two ways of an access gives; where addresses are recorded, ``put`` does it for the usual one, and
-    ``otherwise`` in code outside the block.
+@dataclass(frozen=True)
+class Access:
+    """An access with a fast path; ``group`` records its address, None without recording."""
 
-    The position of recording stays in a machine register: in memory, each access would wait for the one before.
-    """
-    if put is None:
-        return values.code.choose_several(condition, usual, otherwise)
-    append, position = put, values.position()
+    values: BlockValues
+    addresses: Shape
+    site: Site
+    offset: int
+    group: Group | None
 
-    def inside() -> list[Value]:
-        following = append(position)
-        return [following, *usual()]
+    def choose(
+        self, sound: Value, usual: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """What the access gives: ``usual`` for usual addresses that are ``sound``, else ``otherwise``, which records in
+        code outside the block.
 
-    def outside() -> list[Value]:
-        set_slot(values.launch, Slot.ADDRESSES, position)
-        found = otherwise()
-        return [slot(values.code, values.launch, Slot.ADDRESSES), *found]
+        The position of recording stays in a machine register: in memory, each access would wait for the one before.
+        """
+        code, launch, group = self.values.code, self.values.launch, self.group
+        if group is None:
+            return code.choose_several(self.addresses.usual & sound, usual, otherwise)
+        group.members.append((self.site, self.offset))
+        position = self.values.position()
 
-    following, *results = values.code.choose_several(condition, inside, outside)
-    values.go_on_at(following)
-    return results
+        def outside() -> list[Value]:
+            with code.if_(group.steps):
+                group.restore(self.site.address, self.offset)
+            set_slot(launch, Slot.ADDRESSES, position)
+            found = otherwise()
+            return [slot(code, launch, Slot.ADDRESSES), *found]
+
+        following, *results = code.choose_several(group.steps & sound, lambda: [group.put(position), *usual()], outside)
+        self.values.go_on_at(following)
+        return results
 
 
-def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Value) -> _Place:
+def group_of(values: BlockValues, addresses: Shape, site: Site) -> Group:
+    """The group of accesses with the address register of ``addresses``; ``site`` is that of the first one."""
+    key = id(addresses)
+    if key not in values.groups:
+        base, is_narrow = addresses.base.zext(I64), addresses.base.type == I32
+        values.groups[key] = Group(values, site, base, addresses.stride, addresses.usual, is_narrow)
+    return values.groups[key]
+
+
+def _group(values: BlockValues, operation: Operation, addresses: Shape, site: Site) -> Group | None:
+    return group_of(values, addresses, site) if operation.record else None
+
+
+def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Site) -> _Place:
     size, code = operation.size, values.code
     at = addresses.base + offset % (1 << addresses.base.type.width) if offset else addresses.base
     address = at.zext(I64)
@@ -241,14 +255,11 @@ def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: 
         sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
         host = values.field(Slot.SHARED) + address
     else:
-        span = (site + SiteField.SPAN).load(I64)
-        distance = at - (site + SiteField.FIRST).load(I64)
+        span = (site.address + SiteField.SPAN).load(I64)
+        distance = at - (site.address + SiteField.FIRST).load(I64)
         sound = (distance < span) & (distance + addresses.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
-        prefetch(code, site, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
+        prefetch(code, site.address, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
     if offset % size:
         sound = code.const(sound.type, 0)
-    if not operation.record:
-        return _Place(host, sound, None)
-    fits, put = address_recording.step(site, address, addresses.stride)
-    return _Place(host, sound & fits, put)
+    return _Place(host, sound)

@@ -71,7 +71,7 @@ class MachineAccess(MemoryAccess):
         form = self.machine_form
         shape = coalesced_path.shape(self.values, base, form.bytes, mask)
         self.values.field(Slot.HELPERS)
-        load = VectorLoad(self.values, self.space, form.count, shape, offset, site, self.sites.record)
+        load = VectorLoad(self.values, self.space, form.count, shape, offset, self.own(site), self.sites.record)
         return load.emit(lambda: self._called(self._moved(base, offset), site, mask, []))
 
     def _called(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
