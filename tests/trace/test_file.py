@@ -108,7 +108,7 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"WARP", b"WARPREG5", b"WARPREG1" + bytes(90), b"WARPREG4" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50],
+    [b"", b"WARP", b"WARPREG5", b"WARPREG3" + bytes(90), b"WARPREG4" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50],
 )
 def test_a_foreign_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other"

@@ -12,10 +12,11 @@ wrap at 64 bits.  An instruction that no lane executes repeats its last base and
     AFFINE_STEP   base = last base + payload, stride = last stride: the address of lane 0, active or not, and the
                   distance from lane to lane
     AFFINE        the same with two words of base, one word of stride (signed)
-    OFFSETS       base = last base + payload >> 2: the lowest address; one offset per active lane, in units of the
-                  access size: 8 bits if the `Offsets` in the low two bits of the payload are BYTES, 16 if HALVES; padded
-                  with 0 to a whole word; a single active lane has none.  RAMP: base of lane 0, then one word of
-                  stride, as in an affine record, but not the instruction's last one
+    OFFSETS       base = last base + payload >> 2; the low two bits of the payload are one of `Offsets`
+        BYTES     base is the lowest address; one offset of 8 bits per active lane, in units of the access size, padded
+                  with 0 to a whole word; a single active lane has none
+        HALVES    the same with 16 bits
+        RAMP      base is that of lane 0, one word of stride, which is not kept
     EACH          payload 1: one word of address per active lane; payload 0: two; base = that of the first active lane
 
 A timing run calls AFFINE_STEP and AFFINE *regular*.  Lanes that have such addresses only because others are not active

@@ -1,9 +1,10 @@
 """Compiled scanner of a trace's text: bytes to steps and address records.
 
 A *step* is one line: the words of `warpreg.trace.path` with the number of a static instruction in place of a block.
-Address records are those of `warpreg.trace.addresses` without masks, because the step has the mask, and without RAMP.  A static
-instruction is identified by a hash of the words that are equal in all its executions, so the scanner does not interpret
-registers and opcodes.  Malformed lines and the first line of each instruction are left to the parser of lines.
+Address records are those of `warpreg.trace.addresses` without masks, because the step has the mask, and without RAMP.
+A static instruction is identified by a hash of the words that are equal in all its executions, so the scanner does not
+interpret registers and opcodes.  Malformed lines and the first line of each instruction are left to the parser of
+lines.
 """
 
 from __future__ import annotations

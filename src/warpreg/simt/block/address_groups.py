@@ -1,8 +1,8 @@
 """Recording of accesses that share an address register in a block, with one comparison for all of them.
 
 While all lanes are active, and in a row or at one address, each access is as far from its last record as the register
-is from its own last value: all append the same word (AFFINE_STEP).  The group then has the register's value of lane 0 in
-the site of its first access, and the sites of its accesses have an old base, until one needs it.
+is from its own last value: all append the same word (AFFINE_STEP).  The site of the first access then has the
+register's value of lane 0, and the sites of all have an old base, until one needs its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Group:
 
     def __post_init__(self) -> None:
         code = self.values.code
-        self._last, self._known = ((self.leader.address + one).load(I64) for one in (SiteField.GROUP_BASE, SiteField.GROUP_STRIDE))
+        self._last, self._known = (
+            (self.leader.address + one).load(I64) for one in (SiteField.GROUP_BASE, SiteField.GROUP_STRIDE)
+        )
         delta = self.base - self._last
         self.steps = self.usual & (self._known == self.stride + 1) & fits_step(delta)
         """Whether all accesses append the same word."""
@@ -62,7 +64,9 @@ class Group:
     def finish(self) -> None:
         """The block ends."""
         (self.leader.address + SiteField.GROUP_BASE).store(self.base)
-        (self.leader.address + SiteField.GROUP_STRIDE).store(self.usual.select(self.stride + 1, self.values.code.const(I64, 0)))
+        (self.leader.address + SiteField.GROUP_STRIDE).store(
+            self.usual.select(self.stride + 1, self.values.code.const(I64, 0))
+        )
         builder = self.values.code.builder
         here = builder.block
         builder.position_at_end(self._leave)

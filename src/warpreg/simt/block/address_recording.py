@@ -213,7 +213,7 @@ def _mask_changed(site: Value, mask: Value) -> Value:
 
 
 def _are_affine(code: Code, address: Value, stride: Value, mask: Value) -> Value:
-    """Whether the active lanes' addresses are lane 0's plus lane * ``stride``, which fits 31 bits; modulo their size."""
+    """Whether active lanes have, modulo their size, lane 0's address plus lane * ``stride``, which fits 31 bits."""
     ramp, step_ = code.const(address.type, list(range(LANES))), stride.trunc(I32).splat()
     if address.type.element == I64:
         step_ = step_.sext(address.type)
