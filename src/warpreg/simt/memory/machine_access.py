@@ -146,9 +146,9 @@ class MachineAccess(MemoryAccess):
             return self.call(operation, site, mask, [self._moved(base, offset), *given])
 
         if given:
-            coalesced_path.store(self.values, operation, shape, offset, site, given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, offset, self.own(site), given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, shape, offset, site, otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, offset, self.own(site), otherwise)]
 
 
 def addresses(values: BlockValues, source: tuple[Operand, Rows], space: str, instruction: Instruction) -> Value:
