@@ -9,7 +9,7 @@ from warpreg.simt.block.native_records import FRESH_STRIDE, SiteField, Slot, set
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I8, I16, I32, I64, LANES, MASK, Code, Value, Variable, lanes_of
 from warpreg.simt.llvm.object_code import can_compress
-from warpreg.simt.memory.gather_scatter import spilled
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.trace.addresses import MASK_FOLLOWS, OFFSETS_BITS, PAYLOAD_BITS, PAYLOAD_SHIFT, Kind, Offsets
 
 NEAR_BITS = PAYLOAD_BITS - OFFSETS_BITS

@@ -24,8 +24,9 @@ from warpreg.simt.block.native_records import Fault, SiteField, Slot, set_slot, 
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory.buffers import find_buffer
-from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+from warpreg.simt.memory.gather_scatter import gather, scatter
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
 from warpreg.simt.memory.prefetch import prefetch
 
