@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind
+from warpreg.trace.addresses import MASK_FOLLOWS, OFFSETS_BITS, PAYLOAD_SHIFT, Kind, Offsets
 
 
 @dataclass
@@ -48,17 +48,28 @@ class AddressDecoder:
             for lane in lanes:
                 addresses[lane] = (site.base + lane * site.stride) % (1 << 64)
             return mask, addresses
-        if kind is Kind.STEPS:
-            site.base += payload
-            steps = self.words[self.at : self.at + (len(lanes) + 1) // 2].view(np.int16)[: len(lanes)]
-            self.at += (len(lanes) + 1) // 2
-            distances = size * np.cumsum(steps.astype(np.int64))
-            addresses[lanes] = np.uint64(site.base % (1 << 64)) + distances.astype(np.uint64)
+        if kind is Kind.OFFSETS:
+            site.base += payload >> OFFSETS_BITS
+            for lane, offset in zip(lanes, self._offsets(Offsets(payload & 3), lanes, size), strict=True):
+                addresses[lane] = (site.base + offset) % (1 << 64)
             return mask, addresses
         for lane in lanes:
             addresses[lane] = self._word() if payload & 1 else self._long()
         site.base = int(addresses[lanes[0]])
         return mask, addresses
+
+    def _offsets(self, form: Offsets, lanes: list[int], size: int) -> list[int]:
+        """The distances of active lanes from the base, in bytes."""
+        if form is Offsets.RAMP:
+            stride = _signed(self._word(), 32)
+            return [lane * stride for lane in lanes]
+        if len(lanes) == 1:
+            return [0]
+        count = -(-len(lanes) // (4 if form is Offsets.BYTES else 2))
+        words = self.words[self.at : self.at + count]
+        self.at += count
+        found = words.view(np.uint8 if form is Offsets.BYTES else np.uint16)[: len(lanes)]
+        return [size * int(offset) for offset in found]
 
     def _word(self) -> int:
         self.at += 1

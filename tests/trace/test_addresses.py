@@ -38,19 +38,34 @@ def test_the_base_of_an_affine_record_is_that_of_lane_0_even_if_it_is_inactive()
     assert words.next(0, 0b110000, 8, False)[1].tolist() == [0] * 5 + [8] + [0] * 26
 
 
-def test_steps_from_lane_to_active_lane() -> None:
-    # Lanes 1, 3 and 4: base 100, then +2 and -1 elements of 4 bytes; three 16-bit steps fill two words.
-    words = decoder(head(2, 100), 2 << 16 | 0, 0xFFFF, head(2, 1), 0, 0)
-    expected = [0] * 32
-    expected[1], expected[3], expected[4] = 100, 108, 104
-    assert words.next(0, 0b11010, 4, False)[1].tolist() == expected
-    assert words.next(0, 0b11010, 4, False)[1][[1, 3, 4]].tolist() == [101, 101, 101]
-    assert words.at == 6
+def offsets(base: int, form: int) -> int:
+    return head(2, base << 2 | form)
+
+
+def test_offsets_from_the_lowest_address() -> None:
+    # Lanes 1, 3 and 4, elements of 4 bytes.  Base 100: 2, 0 and 255 in the bytes of one word.  Base 101: 0, 256 and
+    # 65535 in the halves of two.
+    words = decoder(offsets(100, 0), 255 << 16 | 2, offsets(1, 1), 256 << 16 | 0, 0xFFFF)
+    assert words.next(0, 0b11010, 4, False)[1][[1, 3, 4]].tolist() == [108, 100, 100 + 4 * 255]
+    assert words.next(0, 0b11010, 4, False)[1][[1, 3, 4]].tolist() == [101, 101 + 1024, 101 + 4 * 65535]
+    assert words.at == 5
+
+
+def test_a_single_lane_has_no_offset() -> None:
+    words = decoder(offsets(100, 0), offsets(-1, 1))
+    assert [words.next(0, 1 << 7, 4, False)[1][7] for _ in range(2)] == [100, 99]
+
+
+def test_a_ramp_does_not_change_the_stride_of_the_instruction() -> None:
+    # Base 8 and stride -4: lanes 0 to 2 at 8, 4 and 0; then the affine record 8 further on has the stride before, 0.
+    words = decoder(offsets(8, 2), -4, head(0, 8))
+    assert words.next(0, 0b111, 4, False)[1][:4].tolist() == [8, 4, 0, 0]
+    assert words.next(0, 0b111, 4, False)[1][:4].tolist() == [16, 16, 16, 0]
 
 
 def test_each_lanes_address_in_full() -> None:
     # The next record counts from the first active lane's address.
-    words = decoder(head(3), 7, 1, 9, 0, head(2, -7), 0)
+    words = decoder(head(3), 7, 1, 9, 0, offsets(-7, 0))
     assert words.next(0, 0b101, 1, False)[1][:3].tolist() == [(1 << 32) + 7, 0, 9]
     assert words.next(0, 0b100, 1, False)[1][2] == 1 << 32
 

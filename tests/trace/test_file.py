@@ -51,7 +51,7 @@ def test_what_is_written_comes_back() -> None:
 
 def test_the_layout_of_the_file() -> None:
     data = written()
-    assert data[:8] == b"WARPREG3"
+    assert data[:8] == b"WARPREG5"
     header = b'{"grid": [2, 1, 1], "kernel": "k"}'
     assert data[8:12] == len(header).to_bytes(4, "little")
     assert data[12:].startswith(header + b"\x00" + (200).to_bytes(4, "little"))
@@ -108,7 +108,7 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"WARP", b"WARPREG3", b"WARPREG1" + bytes(90), b"WARPREG4" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50],
+    [b"", b"WARP", b"WARPREG5", b"WARPREG3" + bytes(90), b"WARPREG4" + bytes(90), b"\x7fELF" + bytes(99), b"{}\n" * 50],
 )
 def test_a_foreign_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other"

@@ -6,15 +6,21 @@ filtered, and the texture's first texel if the lane reads none; its access size 
 
 The first word of a record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded
 instructions, and only when it differs from the instruction's last record; otherwise the mask is the block's), and a
-signed payload in bits 3-31.  *Base* is the address of lane 0 in an affine record (whether or not lane 0 is active) and
-of the first active lane in others; each instruction keeps the base and stride of its last record, both 0 at first.
-Addresses wrap at 64 bits.  An instruction that no lane executes repeats its last base and stride.
+signed payload in bits 3-31.  Each instruction keeps the base and stride of its last record, both 0 at first.  Addresses
+wrap at 64 bits.  An instruction that no lane executes repeats its last base and stride.
 
-    AFFINE_STEP   base = last base + payload, stride = last stride
-    AFFINE        two words of base, one word of stride (signed)
-    STEPS         base = last base + payload; one signed 16-bit step per active lane from the one before, in units of
-                  the access size, the first one 0; padded with 0 to a whole word
-    EACH          payload 1: one word of address per active lane; payload 0: two
+    AFFINE_STEP   base = last base + payload, stride = last stride: the address of lane 0, active or not, and the
+                  distance from lane to lane
+    AFFINE        the same with two words of base, one word of stride (signed)
+    OFFSETS       base = last base + payload >> 2; the low two bits of the payload are one of `Offsets`
+        BYTES     base is the lowest address; one offset of 8 bits per active lane, in units of the access size, padded
+                  with 0 to a whole word; a single active lane has none
+        HALVES    the same with 16 bits
+        RAMP      base is that of lane 0, one word of stride, which is not kept
+    EACH          payload 1: one word of address per active lane; payload 0: two; base = that of the first active lane
+
+A timing run calls AFFINE_STEP and AFFINE *regular*.  Lanes that have such addresses only because others are not active
+are not: RAMP stands for offsets of 32 bits of which those of inactive lanes would be below 0 or beyond the last one.
 """
 
 from __future__ import annotations
@@ -27,10 +33,20 @@ class Kind(enum.IntEnum):
 
     AFFINE_STEP = 0
     AFFINE = 1
-    STEPS = 2
+    OFFSETS = 2
     EACH = 3
+
+
+class Offsets(enum.IntEnum):
+    """Low two bits of the payload of OFFSETS."""
+
+    BYTES = 0
+    HALVES = 1
+    RAMP = 2
 
 
 MASK_FOLLOWS = 4
 PAYLOAD_SHIFT = 3
 PAYLOAD_BITS = 29
+OFFSETS_BITS = 2
+"""Bits of `Offsets`."""

@@ -50,7 +50,7 @@ class Stream(enum.IntEnum):
     SCHEDULE = 3
 
 
-LEVELS = {Stream.PATH: -12, Stream.ADDRESSES: -20, Stream.WIDTHS: -1, Stream.SCHEDULE: -5}
+LEVELS = {Stream.PATH: -12, Stream.ADDRESSES: -100, Stream.WIDTHS: -1, Stream.SCHEDULE: -5}
 """Compression levels: addresses are already compact, and searching them for matches would take longer than the run."""
 
 

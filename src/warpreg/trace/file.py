@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream
 from warpreg.trace.path import numbered, words_digest
 
-MAGIC = b"WARPREG3"
+MAGIC = b"WARPREG5"
 STREAMS = (Stream.PATH, Stream.ADDRESSES, Stream.WIDTHS)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind
+from warpreg.trace.addresses import MASK_FOLLOWS, OFFSETS_BITS, PAYLOAD_SHIFT, Kind, Offsets
 
 LANES = 32
 WRAP = (1 << 64) - 1
@@ -43,24 +43,27 @@ class Records:
         if kind in (Kind.AFFINE, Kind.AFFINE_STEP):
             if kind == Kind.AFFINE:
                 site[0] = next(words) | next(words) << 32
-                stride = next(words)
-                site[1] = stride - (stride >> 31 << 32)
+                site[1] = _signed_word(next(words))
             else:
                 site[0] += payload
             return mask, self._affine(lanes, site[0], site[1])
-        if kind == Kind.STEPS:
-            site[0] += payload
-            distances = [unit * step for step in self._steps(len(lanes))]
-            return mask, self._listed(site[0], distances)
+        if kind == Kind.OFFSETS:
+            site[0] += payload >> OFFSETS_BITS
+            if payload & 3 == Offsets.RAMP:
+                return mask, self._affine(lanes, site[0], _signed_word(next(words)))
+            offsets = self._offsets(len(lanes), 8 if payload & 3 == Offsets.BYTES else 16)
+            distances = [unit * (b - a) for a, b in pairwise(offsets)]
+            return mask, self._listed(site[0] + unit * offsets[0], distances)
         found = [next(words) if payload & 1 else next(words) | next(words) << 32 for _ in lanes]
         site[0] = found[0]
         return mask, self._listed(found[0], [b - a for a, b in pairwise(found)])
 
-    def _steps(self, lanes: int) -> list[int]:
-        """The distances of all lanes but the first, in units."""
-        words = [next(self._words) for _ in range((lanes + 1) // 2)]
-        halves = [half for word in words for half in (word & 0xFFFF, word >> 16)][1:lanes]
-        return [half - (half >> 15 << 16) for half in halves]
+    def _offsets(self, lanes: int, bits: int) -> list[int]:
+        """The offsets of active lanes, in units."""
+        if lanes == 1:
+            return [0]
+        words = [next(self._words) for _ in range(-(-lanes * bits // 32))]
+        return [word >> shift & (1 << bits) - 1 for word in words for shift in range(0, 32, bits)][:lanes]
 
     def _affine(self, lanes: list[int], base: int, stride: int) -> str:
         if not lanes:
@@ -79,6 +82,11 @@ class Records:
             if window <= address < window + WINDOW_BYTES:
                 return address - window + base
         return address
+
+
+def _signed_word(word: int) -> int:
+    """A word of 32 bits with a sign."""
+    return word - (word >> 31 << 32)
 
 
 def _signed(distance: int) -> int:

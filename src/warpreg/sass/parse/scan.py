@@ -1,9 +1,10 @@
 """Compiled scanner of a trace's text: bytes to steps and address records.
 
 A *step* is one line: the words of `warpreg.trace.path` with the number of a static instruction in place of a block.
-Address records are those of `warpreg.trace.addresses` without masks, because the step has the mask.  A static
-instruction is identified by a hash of the words that are equal in all its executions, so the scanner does not interpret
-registers and opcodes.  Malformed lines and the first line of each instruction are left to the parser of lines.
+Address records are those of `warpreg.trace.addresses` without masks, because the step has the mask, and without RAMP.
+A static instruction is identified by a hash of the words that are equal in all its executions, so the scanner does not
+interpret registers and opcodes.  Malformed lines and the first line of each instruction are left to the parser of
+lines.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.sass.parse.state import NO_MASK, At, Phase, Sites, Window
-from warpreg.trace.addresses import PAYLOAD_BITS, PAYLOAD_SHIFT, Kind
+from warpreg.trace.addresses import OFFSETS_BITS, PAYLOAD_BITS, PAYLOAD_SHIFT, Kind, Offsets
 from warpreg.trace.path import PathWord
 
 AFFINE_STEP, AFFINE = int(Kind.AFFINE_STEP), int(Kind.AFFINE)
-STEPS, EACH = int(Kind.STEPS), int(Kind.EACH)
+OFFSETS, EACH = int(Kind.OFFSETS), int(Kind.EACH)
+BYTES, HALVES = int(Offsets.BYTES), int(Offsets.HALVES)
 VISIT, VISIT_MASK, WARP = int(PathWord.VISIT), int(PathWord.VISIT_MASK), int(PathWord.WARP)
 LANES = 32
 MAX_RECORD_WORDS = 65
@@ -136,24 +138,25 @@ def _record(lanes: Any, values: Any, count: int, site: int, sites: Any, words: A
         words[at + 2] = np.uint32(first >> np.uint64(32))
         words[at + 3] = np.uint32(stride)
         return at + 4
-    sites.base[site] = values[0]
-    return _irregular(values, count, np.int64(values[0] - base), sites.unit[site], words, at)
+    return _irregular(values, count, site, sites, words, at)
 
 
-def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: int) -> Any:
-    steps, short = _fits(change, PAYLOAD_BITS), True
+def _irregular(values: Any, count: int, site: int, sites: Any, words: Any, at: int) -> Any:
+    """Offsets of ``count`` active lanes, several, if they fit, else their addresses."""
+    lowest, highest, unit = values[0], values[0], np.uint64(sites.unit[site])
+    for i in range(1, count):
+        lowest, highest = min(lowest, values[i]), max(highest, values[i])
+    aligned = True
     for i in range(count):
-        short = short and values[i] >> np.uint64(32) == 0
-        if i:
-            step = np.int64(values[i] - values[i - 1])
-            steps = steps and step % unit == 0 and _fits(step // unit, 16)
-    if steps:
-        words[at] = np.uint32(change << PAYLOAD_SHIFT | STEPS)
-        for i in range(0, count, 2):
-            low = np.int64(values[i] - values[i - 1]) // unit if i else np.int64(0)
-            high = np.int64(values[i + 1] - values[i]) // unit if i + 1 < count else np.int64(0)
-            words[at + 1 + i // 2] = np.uint32((low & 0xFFFF) | (high & 0xFFFF) << 16)
-        return at + 1 + (count + 1) // 2
+        aligned = aligned and (values[i] - lowest) % unit == 0
+    change = np.int64(lowest - sites.base[site])
+    form = BYTES if (highest - lowest) // unit < 1 << 8 else HALVES
+    if aligned and (highest - lowest) // unit < 1 << 16 and _fits(change, PAYLOAD_BITS - OFFSETS_BITS):
+        sites.base[site] = lowest
+        words[at] = np.uint32((change << OFFSETS_BITS | form) << PAYLOAD_SHIFT | OFFSETS)
+        return _offsets(values, count, lowest, unit, form, words, at + 1)
+    sites.base[site] = values[0]
+    short = highest >> np.uint64(32) == 0
     words[at] = np.uint32(EACH | (1 << PAYLOAD_SHIFT if short else 0))
     at += 1
     for i in range(count):
@@ -162,6 +165,18 @@ def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: 
         if not short:
             words[at] = np.uint32(values[i] >> np.uint64(32))
             at += 1
+    return at
+
+
+def _offsets(values: Any, count: int, lowest: Any, unit: Any, form: int, words: Any, at: int) -> Any:
+    """Append the offsets from the lowest address; returns their end."""
+    bits = 8 if form == BYTES else 16
+    for first in range(0, count, 32 // bits):
+        word = np.uint64(0)
+        for i in range(first, min(count, first + 32 // bits)):
+            word |= (values[i] - lowest) // unit << np.uint64(bits * (i - first))
+        words[at] = np.uint32(word)
+        at += 1
     return at
 
 

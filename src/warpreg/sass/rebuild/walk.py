@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.sass.rebuild.flow import LANES, NONE, Edges, Ends, Layout, Program
-from warpreg.trace.addresses import MASK_FOLLOWS, Kind
+from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind, Offsets
 from warpreg.trace.path import PathWord
 
 VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
 WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
-AFFINE_STEP, AFFINE, STEPS = int(Kind.AFFINE_STEP), int(Kind.AFFINE), int(Kind.STEPS)
+AFFINE_STEP, AFFINE, OFFSETS = int(Kind.AFFINE_STEP), int(Kind.AFFINE), int(Kind.OFFSETS)
+BYTES = int(Offsets.BYTES)
 BRANCH, EXIT, SYNC = int(Ends.BRANCH), int(Ends.EXIT), int(Ends.SYNC)
 NEAR = 16
 """Maximum distance in bytes to the next instruction: 8 until sm_6x, with a control word before every third, then 16."""
@@ -157,10 +158,11 @@ def _copy_record(source: Any, start: Any, mask: Any, marked: Any, out: Any, at: 
         words = 0
     elif kind == AFFINE:
         words = 3
-    elif kind == STEPS:
-        words = (lanes + 1) // 2
+    elif kind == OFFSETS:
+        size = lanes if head >> PAYLOAD_SHIFT & 3 == BYTES else 2 * lanes
+        words = 0 if lanes == 1 else (size + 3) // 4
     else:
-        words = lanes if head >> 3 & 1 else 2 * lanes
+        words = lanes if head >> PAYLOAD_SHIFT & 1 else 2 * lanes
     out[at] = head | MASK_FOLLOWS if marked else head
     at += 1
     if marked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir import opcodes
@@ -14,11 +14,14 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.sass.source_modifiers import SIGN, modified
 from warpreg.ir.operands import ConstantBank, Immediate, ModifiedOperand, Not, Operand, Part, Register, Special
 from warpreg.ir.types import U32, Type
-from warpreg.simt.block.native_records import Slot, slot
+from warpreg.simt.block.native_records import Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I8, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
+
+if TYPE_CHECKING:
+    from warpreg.simt.block.address_groups import Group
 
 UNIFORM_SPECIALS = {
     "%ntid.x": Slot.NTID_X,
@@ -123,6 +126,9 @@ class BlockValues:
         self._scratch: Value | None = None
         self._inverses: dict[int, tuple[Value, Value]] = {}
         self.shapes: dict[tuple[object, ...], Any] = {}
+        self.groups: dict[int, Group] = {}
+        """Groups of accesses whose addresses are recorded together, by their address register."""
+        self._position: Value | None = None
 
     def scratch(self, bytes_: int) -> Value:
         """Address (i64) of stack memory for one instruction; shared by all instructions of the block."""
@@ -135,6 +141,22 @@ class BlockValues:
         if field not in self._fields:
             self._fields[field] = slot(self.code, self.launch, field)
         return self._fields[field]
+
+    def position(self) -> Value:
+        """The address (i64) of the next word of recorded addresses."""
+        if self._position is None:
+            self._position = slot(self.code, self.launch, Slot.ADDRESSES)
+        return self._position
+
+    def go_on_at(self, position: Value) -> None:
+        """Change this address; the launch record has it only after `hand_over`."""
+        self._position = position
+
+    def hand_over(self) -> None:
+        """Leave recording to code outside the block, from here on."""
+        if self._position is not None:
+            set_slot(self.launch, Slot.ADDRESSES, self._position)
+            self._position = None
 
     def inverse(self, predicate: Value) -> Value:
         """The negated predicate, computed once."""

@@ -204,11 +204,13 @@ class SiteField(enum.IntEnum):
     BASE = 16  # last recorded address
     STRIDE = 24  # last recorded stride
     MASK = 32  # last recorded mask
-    GUARDED = 40  # 1 if the instruction has a guard, so that its mask must be recorded
+    GUARDED = 40  # all ones if the instruction has a guard, so that its mask must be recorded, else 0
     LAST = 48  # lane 0's last address in global memory, from which the next ones are guessed
+    GROUP_BASE = 56  # last address register of a group of accesses (`address_groups`), in the site of the first
+    GROUP_STRIDE = 64  # its stride + 1; 0: all sites of the group have their own base and stride
 
 
-SITE_BYTES = 56
+SITE_BYTES = 72
 
 FRESH_BASE, FRESH_STRIDE, FRESH_MASK = 1 << 62, 1 << 40, 1 << 40
 """Base and stride that no access has: the next record of the site will not depend on an earlier one."""

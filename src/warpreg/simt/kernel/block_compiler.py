@@ -115,6 +115,9 @@ class BlockCompiler:
             if loop:
                 loop.close(body.taken)
             body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
+            body.values.hand_over()
+            for group in body.values.groups.values():
+                group.finish()
             if body.widths:
                 body.widths.flush()
             if end < count:
@@ -217,6 +220,8 @@ class Body:
         return accesses(self.compiler.kernel).cells
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
+        if pc not in self.compiler.sites.inline and not is_arithmetic((instruction,)):
+            self.values.hand_over()
         if machine_instructions.handles(instruction):
             machine_instructions.emit(self, instruction, pc)
             return

@@ -117,7 +117,9 @@ class NativeKernel:
     def unused_sites(self) -> NDArray[np.uint64]:
         """The records of memory instructions (`SiteField`) before a launch."""
         sites = np.zeros((max(1, len(self.image.sites)), SITE_BYTES // 8), np.uint64)
-        sites[: len(self.image.sites), SiteField.GUARDED // 8] = [guarded for _, guarded in self.image.sites]
+        sites[: len(self.image.sites), SiteField.GUARDED // 8] = [
+            (1 << 64) - 1 if guarded else 0 for _, guarded in self.image.sites
+        ]
         return sites
 
 

@@ -1,10 +1,17 @@
-"""Recording of a launch: fixed buffers that native code fills, written to a file when one is full."""
+"""Recording of a launch: fixed buffers that native code fills, written to a file when one is full.
+
+A second thread compresses and writes them while native code fills others, if the process may use two processors and is
+not one of several that share them.
+"""
 
 from __future__ import annotations
 
 import io
+import multiprocessing
+import os
 import tempfile
 import weakref
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
@@ -59,6 +66,8 @@ class Recorder:
         self._writer = TraceWriter(self._file, header) if record.any else None
         self._parts: dict[int, list[tuple[Stream, NDArray[np.uint8]]]] = {}
         self._part: int | None = None
+        self._writing: ThreadPoolExecutor | None = None
+        self._pending: list[Future[None]] = []
         if record.path:
             self._buffers.append(_buffer(Stream.PATH, 4 * LONGEST_VISIT_WORDS))
         if record.addresses:
@@ -72,7 +81,7 @@ class Recorder:
         """Assign further records to thread block ``part``.  Parts are kept in memory and written in their order at the
         end.
         """
-        self.flush()
+        self._write()
         self._part = part
 
     def _rewind(self) -> None:
@@ -82,7 +91,34 @@ class Recorder:
             self._launch[limit] = buffer.limit
 
     def flush(self) -> None:
-        """Write out and empty the buffers.  Raises ExecutionError if the disk does not accept the data."""
+        """Write out and empty the buffers, one of which is full.  Raises ExecutionError if the disk does not accept the
+        data, of this call or the one before.
+        """
+        if self._part is not None or not _may_use_two_processors():
+            self._write()
+            return
+        self._wait()
+        self._writing = self._writing or ThreadPoolExecutor(1, "recording")
+        for place, buffer in enumerate(self._buffers):
+            used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+            if used:
+                self._buffers[place] = _taken(buffer.stream, buffer.content.size)
+                self._pending.append(self._writing.submit(self._write_other, buffer, used))
+        self._rewind()
+
+    def _write_other(self, buffer: _Buffer, used: int) -> None:
+        """Write a buffer that is not in use any more."""
+        self._append(buffer.stream, buffer.content[:used])
+        _leave(buffer)
+
+    def _wait(self) -> None:
+        """Wait until all that was handed to the other thread is written."""
+        while self._pending:
+            self._pending.pop(0).result()
+
+    def _write(self) -> None:
+        """Write out and empty the buffers in this thread."""
+        self._wait()
         for buffer in self._buffers:
             used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
             if used and self._part is not None:
@@ -105,7 +141,7 @@ class Recorder:
 
     def finish(self, totals: dict[str, Any]) -> Trace | None:
         """The finished trace, in memory or in an unnamed file that is deleted with it."""
-        self.flush()
+        self._write()
         if self._writer is None:
             return None
         for part in sorted(self._parts):
@@ -129,9 +165,10 @@ class Recorder:
 
     def _give_back(self) -> None:
         """Leave the buffers to the next launch."""
+        if self._writing is not None:
+            self._writing.shutdown()
         while self._buffers:
-            buffer = self._buffers.pop()
-            _FREE.setdefault((buffer.stream, buffer.content.size), []).append(buffer)
+            _leave(self._buffers.pop())
 
 
 def _disk_error(error: OSError) -> ExecutionError:
@@ -144,8 +181,20 @@ _FREE: dict[tuple[Stream, int], list[_Buffer]] = {}
 """Buffers of finished launches by stream and size: the system would clear the pages of new ones."""
 
 
+def _leave(buffer: _Buffer) -> None:
+    _FREE.setdefault((buffer.stream, buffer.content.size), []).append(buffer)
+
+
+def _may_use_two_processors() -> bool:
+    return len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
+
+
 def _buffer(stream: Stream, margin: int) -> _Buffer:
-    size = 1 << (BUFFER_BYTES + margin - 1).bit_length()
+    return _taken(stream, 1 << (BUFFER_BYTES + margin - 1).bit_length())
+
+
+def _taken(stream: Stream, size: int) -> _Buffer:
+    """A buffer that is not in use."""
     free = _FREE.get((stream, size))
     if free:
         return free.pop()

@@ -126,6 +126,7 @@ def _stand_alone(sites: NDArray[np.uint64]) -> None:
         (SiteField.BASE, FRESH_BASE),
         (SiteField.STRIDE, FRESH_STRIDE),
         (SiteField.MASK, FRESH_MASK),
+        (SiteField.GROUP_STRIDE, 0),
     ):
         sites[:, field // 8] = value
 

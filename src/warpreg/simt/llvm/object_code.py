@@ -52,6 +52,12 @@ def vector_bits() -> int:
 
 
 @functools.cache
+def can_compress() -> bool:
+    """Whether the host has an instruction that moves selected bytes and 16-bit parts of a vector together."""
+    return "+avx512vbmi2" in host()[1].split(",")
+
+
+@functools.cache
 def target_machine() -> Any:
     _initialized()
     cpu, features = host()
@@ -62,7 +68,7 @@ def target_machine() -> Any:
 def limit_vectors(bits: int) -> None:
     """Compile for vectors of at most ``bits`` (256 or 512) from now on, in this process and in those that it starts."""
     os.environ[VECTOR_BITS_VARIABLE] = str(bits)
-    for function in (host, vector_bits, target_machine, identity):
+    for function in (host, vector_bits, can_compress, target_machine, identity):
         function.cache_clear()
 
 

@@ -15,9 +15,9 @@ from warpreg.simt.block.native_records import Fault, SiteField, Slot, slot
 from warpreg.simt.block.stops import stop_if
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I32, I64, Code, Value, lanes_of
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory import atomics
 from warpreg.simt.memory.buffers import find_buffer
-from warpreg.simt.memory.gather_scatter import spilled
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register
-from warpreg.simt.block import address_recording
+from warpreg.simt.block.address_groups import Group, Site
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.native_records import SiteField, Slot
+from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
@@ -145,13 +145,10 @@ class _Lanes:
 
 @dataclass(frozen=True)
 class _Place:
-    """The access of lane 0: its address (i64), the host address, whether the fast path applies, and the function that
-    records the access then."""
+    """The access of lane 0: its host address, and whether it is in bounds and aligned."""
 
-    address: Value
     host: Value
     sound: Value
-    record: Callable[[], None]
 
 
 def load(
@@ -159,22 +156,23 @@ def load(
     operation: Operation,
     addresses: Shape,
     offset: int,
-    site: Value,
+    site: Site,
     otherwise: Callable[[], Value],
 ) -> Value:
     """Load at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases.
 
     A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
-    code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
-    place = _place(values, operation, addresses, offset, site)
+    vector = lanes_of(ir.IntType(8 * operation.size))
+    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
 
-    def usual() -> Value:
-        place.record()
+    def usual() -> list[Value]:
         row = place.host.load(vector, align=operation.size)
-        return addresses.row.select(row, row.lane(0).splat())
+        return [addresses.row.select(row, row.lane(0).splat())]
 
-    return code.choose(addresses.usual & place.sound, usual, otherwise)
+    access = Access(values, addresses, site, offset, group)
+    (value,) = access.choose(place.sound, usual, lambda: [otherwise()])
+    return value
 
 
 def store(
@@ -182,21 +180,74 @@ def store(
     operation: Operation,
     addresses: Shape,
     offset: int,
-    site: Value,
+    site: Site,
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
     """Store at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
-    place = _place(values, operation, addresses, offset, site)
-    with values.code.if_else(addresses.usual & addresses.row & place.sound) as (usual, rest):
-        with usual:
-            place.record()
-            place.host.store(value, align=operation.size)
-        with rest:
-            otherwise()
+    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
+
+    def usual() -> list[Value]:
+        place.host.store(value, align=operation.size)
+        return []
+
+    def rest() -> list[Value]:
+        otherwise()
+        return []
+
+    Access(values, addresses, site, offset, group).choose(addresses.row & place.sound, usual, rest)
 
 
-def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Value) -> _Place:
+@dataclass(frozen=True)
+class Access:
+    """An access with a fast path; ``group`` records its address, None without recording."""
+
+    values: BlockValues
+    addresses: Shape
+    site: Site
+    offset: int
+    group: Group | None
+
+    def choose(
+        self, sound: Value, usual: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """What the access gives: ``usual`` for usual addresses that are ``sound``, else ``otherwise``, which records in
+        code outside the block.
+
+        The position of recording stays in a machine register: in memory, each access would wait for the one before.
+        """
+        code, launch, group = self.values.code, self.values.launch, self.group
+        if group is None:
+            return code.choose_several(self.addresses.usual & sound, usual, otherwise)
+        group.members.append((self.site, self.offset))
+        position = self.values.position()
+
+        def outside() -> list[Value]:
+            with code.if_(group.steps):
+                group.restore(self.site.address, self.offset)
+            set_slot(launch, Slot.ADDRESSES, position)
+            found = otherwise()
+            return [slot(code, launch, Slot.ADDRESSES), *found]
+
+        following, *results = code.choose_several(group.steps & sound, lambda: [group.put(position), *usual()], outside)
+        self.values.go_on_at(following)
+        return results
+
+
+def group_of(values: BlockValues, addresses: Shape, site: Site) -> Group:
+    """The group of accesses with the address register of ``addresses``; ``site`` is that of the first one."""
+    key = id(addresses)
+    if key not in values.groups:
+        base, is_narrow = addresses.base.zext(I64), addresses.base.type == I32
+        values.groups[key] = Group(values, site, base, addresses.stride, addresses.usual, is_narrow)
+    return values.groups[key]
+
+
+def _group(values: BlockValues, operation: Operation, addresses: Shape, site: Site) -> Group | None:
+    return group_of(values, addresses, site) if operation.record else None
+
+
+def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Site) -> _Place:
     size, code = operation.size, values.code
     at = addresses.base + offset % (1 << addresses.base.type.width) if offset else addresses.base
     address = at.zext(I64)
@@ -204,14 +255,11 @@ def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: 
         sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
         host = values.field(Slot.SHARED) + address
     else:
-        span = (site + SiteField.SPAN).load(I64)
-        distance = at - (site + SiteField.FIRST).load(I64)
+        span = (site.address + SiteField.SPAN).load(I64)
+        distance = at - (site.address + SiteField.FIRST).load(I64)
         sound = (distance < span) & (distance + addresses.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
-        prefetch(code, site, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
+        prefetch(code, site.address, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
     if offset % size:
         sound = code.const(sound.type, 0)
-    if not operation.record:
-        return _Place(address, host, sound, lambda: None)
-    fits, append = address_recording.step(code, values.launch, site, address, addresses.stride)
-    return _Place(address, host, sound & fits, append)
+    return _Place(host, sound)

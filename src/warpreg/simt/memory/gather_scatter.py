@@ -13,6 +13,7 @@ from warpreg.simt.llvm import object_code
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
+from warpreg.simt.llvm.spilling import spilled
 
 FEW_LANES = {"znver": 20, "": 8}
 """Up to this many lanes, a loop is faster than the instruction, by the beginning of the processor's name: measured on
@@ -21,22 +22,6 @@ Zen 4, and on an Intel Xeon (whose `bfs` is 1.1 to 1.2 times as fast with 3 or 8
 FEW_SHARED_LANES = 16
 """The same for stores to shared memory, which is often read soon: a load does not get its value from a scatter that has
 not reached the cache."""
-
-PIECE = 32
-"""Bytes in which a vector is stored whose lanes are loaded one by one soon: loads from a store of 64 bytes that has not
-reached the cache are slower on an Intel Xeon."""
-
-
-def spilled(code: Code, vector: Value) -> Value:
-    """The stack address of a vector, so that lanes can be accessed by a variable index."""
-    array = code.array(vector.type.element, LANES)
-    width = vector.type.element.width
-    lanes = min(LANES, 8 * PIECE // width)
-    for first in range(0, LANES, lanes):
-        picked = code.const(ir.VectorType(I32, lanes), list(range(first, first + lanes)))
-        part = Value(code, code.builder.shuffle_vector(vector.llvm, vector.llvm, picked.llvm))
-        (array + first * width // 8).store(part, align=PIECE)
-    return array
 
 
 def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, element: Any) -> Value:

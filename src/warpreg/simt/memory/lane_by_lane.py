@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory import atomics
-from warpreg.simt.memory.gather_scatter import spilled
 
 
 def lane_by_lane(

@@ -24,8 +24,9 @@ from warpreg.simt.block.native_records import Fault, SiteField, Slot, set_slot, 
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory.buffers import find_buffer
-from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+from warpreg.simt.memory.gather_scatter import gather, scatter
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
 from warpreg.simt.memory.prefetch import prefetch
 
@@ -103,9 +104,9 @@ def _define(module: Any, operation: Operation) -> Any:
     arguments = [I64, I64, I32, operation.address, *[lanes_of(operation.element)] * operation.values]
     code = Code(module, operation.name, operation.result, arguments)
     launch, site, mask, address, *values = code.arguments
-    if operation.record:
-        address_recording.append(code, launch, site, mask, address, operation.unit or operation.size)
     if operation.space == "generic":
+        if operation.record:
+            address_recording.append(code, launch, site, mask, address, operation.unit or operation.size)
         with code.if_(mask == 0, likely=False):
             _return(code, operation, None)
         _return(code, operation, _generic(code, operation, launch, site, mask, address, values))
@@ -155,26 +156,56 @@ class _Access:
     def perform_rest(self, values: list[Value]) -> Value | None:
         """Everything but the usual cases."""
         with self.code.if_(self.mask == 0, likely=False):
+            self._record()
             _return(self.code, self.operation, None)
         if self.operation.space == "local":
+            self._record()
             return self._one_by_one(values)
         is_atomic, base = self.operation.action not in ("load", "store"), self.address.lane(0)
         checks_first = is_atomic or vector_bits() == 512  # where comparing 32 addresses is cheap
         if checks_first:
             self._check()
         if is_atomic:
+            self._record()
             return self._one_by_one(values)
         is_row = self._all(self.address == base.splat() + self._ramp)
         if not checks_first:
             with self.code.if_(is_row & self._ends_are_inside(base)):
+                self._record_affine(base, self.size)
                 _return(self.code, self.operation, self._masked(self._host(base), values))
             self._check()
         with self.code.if_(is_row):
+            self._record_affine(base, self.size)
             _return(self.code, self.operation, self._masked(self._host(base), values))
         if self.operation.action == "load":
             return self._load(base)
+        self._record()
         scatter(self.code, self._host(self.address), values[0], self.mask, self.lanes, self.operation.space == "shared")
         return None
+
+    def _record(self) -> None:
+        """Record the addresses, if they are recorded."""
+        if self.operation.record:
+            unit = self.operation.unit or self.size
+            address_recording.append(self.code, self.launch, self.site, self.mask, self.address, unit)
+
+    def _record_affine(self, base: Value, stride: int, whole: bool = False) -> None:
+        """The same where the active lanes are ``stride`` bytes apart and lane 0, active or not, is at ``base``;
+        ``whole``: all lanes are."""
+        if not self.operation.record:
+            return
+        arguments = self.code, self.launch, self.site, self.mask
+        if whole:
+            address_recording.append_affine(*arguments, base, stride)
+            return
+        known = self.address.lane(1) - base == stride
+        if self.scalar == I32:
+            known = known & (base < 1 << 31)
+        with self.code.if_else(known) as (affine, unknown):
+            with affine:
+                address_recording.append_affine(*arguments, base, stride)
+            with unknown:
+                self._record()
 
     def _ends_are_inside(self, base: Value) -> Value:
         """Whether the first and last active lane of a row are in bounds and aligned; ``base`` is that of lane 0."""
@@ -217,6 +248,7 @@ class _Access:
             if self.alignment == self.size:
                 inside = base - first + self.size * (LANES - 1) < span
                 with code.if_(((distance == self._ramp).bitcast(I32) == FULL) & inside, likely=True):
+                    self._record_affine(base, self.size, whole=True)
                     host = self._host(base)
                     if self.operation.action == "load":
                         code.ret(host.load(self.vector, align=self.size))
@@ -225,6 +257,7 @@ class _Access:
                         code.ret()
             if self.operation.action == "load":
                 with code.if_((distance == 0).bitcast(I32) == FULL):
+                    self._record_affine(base, 0, whole=True)
                     code.ret(self._host(base).load(self.operation.element).splat())
 
     def _bounds(self) -> tuple[Value, Value]:
@@ -306,7 +339,9 @@ class _Access:
     def _load(self, base: Value) -> Value:
         code = self.code
         with code.if_(self._all(self.address == base.splat())):
+            self._record_affine(base, 0)
             code.ret(self._host(base).load(self.operation.element).splat())
+        self._record()
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
     def _masked(self, host: Value, values: list[Value]) -> Value:

@@ -13,6 +13,7 @@ from warpreg.ir.memory_access import SPACES, memory_form
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.sass.isa.opcodes import is_sass
+from warpreg.simt.block.address_groups import Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -46,8 +47,8 @@ class MemoryAccess:
 
     def new_site(self) -> Value:
         """The address of a new site record for the instruction."""
-        number = self.sites.site(self.pc, self.instruction.guard is not None)
-        return self.values.field(Slot.SITES) + number * SITE_BYTES
+        self.site_number = self.sites.site(self.pc, self.instruction.guard is not None)
+        return self.values.field(Slot.SITES) + self.site_number * SITE_BYTES
 
     def located(self, source: Source, space: str) -> Value:
         """The 32 addresses of a memory operand in ``space``, which differs from that of the instruction's other
@@ -144,9 +145,13 @@ class MemoryAccess:
             return self.call(operation, site, mask, [address, *given])
 
         if given:
-            coalesced_path.store(self.values, operation, shape, offset, site, given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, offset, self.own(site), given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, shape, offset, site, otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, offset, self.own(site), otherwise)]
+
+    def own(self, site: Value) -> Site:
+        """The site of the instruction, with its number."""
+        return Site(site, self.site_number)
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""

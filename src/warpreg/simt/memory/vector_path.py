@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warpreg.simt.block import address_recording
+from warpreg.simt.block.address_groups import Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
-from warpreg.simt.memory.coalesced_path import Shape
+from warpreg.simt.memory.coalesced_path import Access, Shape, group_of
 
 WORD = 4
 
@@ -26,24 +26,19 @@ class VectorLoad:
     count: int
     addresses: Shape
     offset: int
-    site: Value
+    site: Site
     record: bool
 
     def emit(self, otherwise: Callable[[], list[Value]]) -> list[Value]:
         """The words; ``otherwise`` emits the calls for all other cases."""
         code = self.values.code
-        address, host, sound = self._place()
-        append = None
-        if self.record:
-            fits, append = address_recording.step(code, self.values.launch, self.site, address, self.addresses.stride)
-            sound = sound & fits
+        host, sound = self._place()
+        group = group_of(self.values, self.addresses, self.site) if self.record else None
 
         def usual() -> list[Value]:
-            if append:
-                append()
             return code.choose_several(self.addresses.row, lambda: self._apart(host), lambda: self._equal(host))
 
-        return code.choose_several(self.addresses.usual & sound, usual, otherwise)
+        return Access(self.values, self.addresses, self.site, self.offset, group).choose(sound, usual, otherwise)
 
     def _equal(self, host: Value) -> list[Value]:
         """The words of one vector, which all lanes load."""
@@ -58,8 +53,8 @@ class VectorLoad:
         ]
         return [Value(code, code.builder.shuffle_vector(loaded, loaded, place.llvm)) for place in places]
 
-    def _place(self) -> tuple[Value, Value, Value]:
-        """The address of lane 0 (i64), the host address, and whether all lanes are in bounds and aligned."""
+    def _place(self) -> tuple[Value, Value]:
+        """The host address of lane 0, and whether all lanes are in bounds and aligned."""
         values, addresses, size = self.values, self.addresses, WORD * self.count
         at = addresses.base + self.offset % (1 << addresses.base.type.width) if self.offset else addresses.base
         address = at.zext(I64)
@@ -67,10 +62,10 @@ class VectorLoad:
             sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
             host = values.field(Slot.SHARED) + address
         else:
-            span = (self.site + SiteField.SPAN).load(I64)
-            distance = at - (self.site + SiteField.FIRST).load(I64)
+            span = (self.site.address + SiteField.SPAN).load(I64)
+            distance = at - (self.site.address + SiteField.FIRST).load(I64)
             sound = (distance < span) & (distance + addresses.reach + (size - WORD) < span)
             host = at + values.field(Slot.GLOBAL_BIAS)
         if self.offset % size:
             sound = values.code.const(sound.type, 0)
-        return address, host, sound
+        return host, sound

@@ -13,7 +13,7 @@ from warpreg.simt.block.native_records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value, lanes_of
-from warpreg.simt.memory.gather_scatter import spilled
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.texture.descriptors import stop
 from warpreg.simt.texture.state import RECORD_BYTES, Field, Resource
 

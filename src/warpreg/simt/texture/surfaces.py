@@ -17,8 +17,9 @@ from warpreg.simt.block.native_records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I16, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory import atomics
-from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+from warpreg.simt.memory.gather_scatter import gather, scatter
 from warpreg.simt.texture.descriptors import Descriptor, find, stop
 from warpreg.simt.texture.fetch import ADDRESSES
 from warpreg.simt.texture.scattered_handles import each_handle

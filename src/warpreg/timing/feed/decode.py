@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from warpreg.timing.core import access_record as record
 from warpreg.timing.feed import coalescer
 from warpreg.timing.feed.coalescer import Words, lanes_in
-from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind
+from warpreg.trace.addresses import MASK_FOLLOWS, OFFSETS_BITS, PAYLOAD_SHIFT, Kind, Offsets
 
-AFFINE, STEPS = int(Kind.AFFINE), int(Kind.STEPS)
+AFFINE, OFFSETS = int(Kind.AFFINE), int(Kind.OFFSETS)
+BYTES, RAMP = int(Offsets.BYTES), int(Offsets.RAMP)
 GLOBAL, SHARED, LOCAL, CONSTANT, GENERIC, TEXTURE = (
     record.GLOBAL,
     record.SHARED,
@@ -111,8 +112,15 @@ def _append_one(
         sites[site, BASE] = np.int64(words[at]) | np.int64(words[at + 1]) << 32
         sites[site, STRIDE] = _signed(words[at + 2])
         at += 3
-    elif kind <= STEPS:
+    elif kind < AFFINE:
         sites[site, BASE] += payload
+    elif kind == OFFSETS:
+        sites[site, BASE] += payload >> OFFSETS_BITS
+        taken = _offset_words(payload & 3, count)
+        if at + taken > end:
+            return False
+        _offsets(words, at, count, mask, sites[site, BASE], payload & 3, sites[site, UNIT], lanes)
+        at += taken
     else:
         taken = count if payload & 1 else 2 * count
         if at + taken > end:
@@ -120,15 +128,10 @@ def _append_one(
         _each(words, at, count, payload & 1, lanes)
         sites[site, BASE] = lanes[0]
         at += taken
-    base = sites[site, BASE]
-    if kind == STEPS:
-        if at + (count + 1) // 2 > end:
-            return False
-        _steps(words, at, count, base, sites[site, UNIT], lanes)
-        at += (count + 1) // 2
+    base = sites[site, BASE] if kind < OFFSETS else lanes[0]
     start = state[ACCESSES] + record.HEADER_WORDS
     word = -1
-    if kind < STEPS:
+    if kind < OFFSETS:
         stride = sites[site, STRIDE]
         word = _regular(base, stride, mask, site, state, sites, rules, out, start)
         if word < 0:
@@ -258,15 +261,29 @@ def _ramp(base: int, stride: int, mask: int, lanes: Words) -> None:
             active += 1
 
 
-def _steps(words: NDArray[np.uint32], at: int, count: int, base: int, unit: int, lanes: Words) -> None:
-    """Addresses of active lanes from 16-bit steps."""
-    address = base
-    for lane in range(0, count, 2):
-        pair: Any = np.int64(words[at + (lane >> 1)])
-        address += unit * ((pair & 0xFFFF ^ 0x8000) - 0x8000)
-        lanes[lane] = address
-        address += unit * ((pair >> 16 ^ 0x8000) - 0x8000)
-        lanes[lane + 1] = address
+def _offset_words(form: int, count: int) -> int:
+    """The words of the offsets of ``count`` active lanes, in a form of `Offsets`."""
+    if form == RAMP:
+        return 1
+    size = count if form == BYTES else 2 * count
+    return 0 if count == 1 else (size + 3) // 4
+
+
+def _offsets(
+    words: NDArray[np.uint32], at: int, count: int, mask: int, base: int, form: int, unit: int, lanes: Words
+) -> None:
+    """Addresses of active lanes from their offsets."""
+    if form == RAMP:
+        _ramp(base, _signed(words[at]), mask, lanes)
+    elif count == 1:
+        lanes[0] = base
+    else:
+        bits = 8 if form == BYTES else 16
+        shift = 2 if form == BYTES else 1
+        within = (1 << shift) - 1
+        for lane in range(count):
+            word: Any = np.int64(words[at + (lane >> shift)])
+            lanes[lane] = base + unit * (word >> bits * (lane & within) & (1 << bits) - 1)
 
 
 def _each(words: NDArray[np.uint32], at: int, count: int, is_short: int, lanes: Words) -> None:

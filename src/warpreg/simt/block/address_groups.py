@@ -1,0 +1,77 @@
+"""Recording of accesses that share an address register in a block, with one comparison for all of them.
+
+While all lanes are active, and in a row or at one address, each access is as far from its last record as the register
+is from its own last value: all append the same word (AFFINE_STEP).  The site of the first access then has the
+register's value of lane 0, and the sites of all have an old base, until one needs its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from warpreg.simt.block.address_recording import fits_step, step_word
+from warpreg.simt.block.block_values import BlockValues
+from warpreg.simt.block.native_records import SITE_BYTES, SiteField
+from warpreg.simt.llvm.emitter import I32, I64, Value
+
+
+@dataclass(frozen=True)
+class Site:
+    """The record of a memory instruction: its address (i64) and number."""
+
+    address: Value
+    number: int
+
+
+@dataclass
+class Group:
+    """The accesses of a block that share an address register; ``base`` is its value in lane 0 (i64), ``stride`` (i64)
+    the distance from lane to lane if the lanes are ``usual``."""
+
+    values: BlockValues
+    leader: Site
+    base: Value
+    stride: Value
+    usual: Value
+    is_narrow: bool
+    members: list[tuple[Site, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        code = self.values.code
+        self._last, self._known = (
+            (self.leader.address + one).load(I64) for one in (SiteField.GROUP_BASE, SiteField.GROUP_STRIDE)
+        )
+        delta = self.base - self._last
+        self.steps = self.usual & (self._known == self.stride + 1) & fits_step(delta)
+        """Whether all accesses append the same word."""
+        self._word = step_word(delta)
+        self._leave = code.builder.append_basic_block("leave")
+        self._begin = code.builder.append_basic_block("begin")
+        code.builder.cbranch(self.steps.llvm, self._begin, self._leave, True)
+        code.builder.position_at_end(self._begin)
+
+    def put(self, position: Value) -> Value:
+        """Append the record of one access; returns the next position."""
+        position.store(self._word)
+        return position + 4
+
+    def restore(self, site: Value, offset: int) -> None:
+        """Give one site its last base and stride."""
+        base = self._last + offset % (1 << 64)
+        (site + SiteField.BASE).store(base.trunc(I32).zext(I64) if self.is_narrow else base)
+        (site + SiteField.STRIDE).store(self._known - 1)
+
+    def finish(self) -> None:
+        """The block ends."""
+        (self.leader.address + SiteField.GROUP_BASE).store(self.base)
+        (self.leader.address + SiteField.GROUP_STRIDE).store(
+            self.usual.select(self.stride + 1, self.values.code.const(I64, 0))
+        )
+        builder = self.values.code.builder
+        here = builder.block
+        builder.position_at_end(self._leave)
+        with self.values.code.if_(self._known != 0):
+            for site, offset in self.members:
+                self.restore(self.leader.address + (site.number - self.leader.number) * SITE_BYTES, offset)
+        builder.branch(self._begin)
+        builder.position_at_end(here)
