@@ -33,9 +33,7 @@ def spilled(code: Code, vector: Value) -> Value:
     width = vector.type.element.width
     lanes = min(LANES, 8 * PIECE // width)
     for first in range(0, LANES, lanes):
-        picked = code.const(ir.VectorType(I32, lanes), list(range(first, first + lanes)))
-        part = Value(code, code.builder.shuffle_vector(vector.llvm, vector.llvm, picked.llvm))
-        (array + first * width // 8).store(part, align=PIECE)
+        (array + first * width // 8).store(vector.part(first, lanes), align=PIECE)
     return array
 
 
@@ -81,14 +79,12 @@ def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element
     upper = code.var(code.const(low.type, 0))
     with code.if_((mask >> 16) != 0):
         upper.set(_gather_half(code, base, aligned, mask, whole, 16))
-    both = code.const(lanes_of(I32), list(range(LANES)))
-    joined = Value(code, code.builder.shuffle_vector(low.llvm, upper.get().llvm, both.llvm))
+    joined = low.joined(upper.get())
     return (joined >> ((offsets & 3) << 3)).trunc(lanes_of(element)) if narrow else joined
 
 
 def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: Any, first: int) -> Value:
-    picked = code.const(ir.VectorType(I32, 16), list(range(first, first + 16)))
-    half = Value(code, code.builder.shuffle_vector(offsets.llvm, offsets.llvm, picked.llvm))
+    half = offsets.part(first, 16)
     pointers = code.builder.offset_pointers(base.llvm, half.sext(ir.VectorType(I64, 16)).llvm, element)
     lanes = (mask >> first).trunc(ir.IntType(16)).bitcast(ir.VectorType(ir.IntType(1), 16))
     vector = ir.VectorType(element, 16)

@@ -310,14 +310,31 @@ class _Access:
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
     def _masked(self, host: Value, values: list[Value]) -> Value:
-        """Load or store a row of lanes."""
+        """Load or store a row of lanes.  The upper half is left alone where no lane of it is active: the host would
+        wait for its cache line even so."""
+        code = self.code
+        if self.size < 4:
+            return self._masked_part(host, values, 0, LANES)
+        half = LANES // 2
+        low = self._masked_part(host, values, 0, half)
+        if self.operation.action == "store":
+            with code.if_(self.mask >> half != 0):
+                self._masked_part(host, values, half, half)
+            return low
+        absent = code.const(low.type, 0)
+        upper = code.choose(self.mask >> half != 0, lambda: self._masked_part(host, values, half, half), lambda: absent)
+        return low.joined(upper)
+
+    def _masked_part(self, host: Value, values: list[Value], first: int, count: int) -> Value:
         code, action = self.code, self.operation.action
-        pointer = Value(code, code.pointer(host, self.vector))
+        vector = ir.VectorType(self.operation.element, count)
+        pointer = Value(code, code.pointer(host + first * self.size, vector))
         align = code.const(I32, self.size)
-        name = f"llvm.masked.{action}.v32i{8 * self.size}.p0"
+        lanes = self.lanes.part(first, count)
+        name = f"llvm.masked.{action}.v{count}i{8 * self.size}.p0"
         if action == "load":
-            return code.intrinsic(name, self.vector, [pointer, align, self.lanes, code.const(self.vector, 0)])
-        return code.intrinsic(name, ir.VoidType(), [values[0], pointer, align, self.lanes])
+            return code.intrinsic(name, vector, [pointer, align, lanes, code.const(vector, 0)])
+        return code.intrinsic(name, ir.VoidType(), [values[0].part(first, count), pointer, align, lanes])
 
     def _checked_local(self) -> Value:
         """Host addresses of local offsets: the frames of the block's threads are contiguous."""
