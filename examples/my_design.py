@@ -48,7 +48,7 @@ def plan_write(state: State, program: w.Program, warp: int, pc: int, plan: w.Pla
         register = program.result[operand]
         before = state.held[warp, place(state, register)]
         if before != EMPTY and before != register:
-            w.move(plan, RFC, w.MRF)
+            w.move(plan, RFC, w.MRF, before)
         state.held[warp, place(state, register)] = register
         w.write(plan, operand, RFC)
 

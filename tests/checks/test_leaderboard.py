@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -44,16 +46,37 @@ def test_a_design_that_runs_for_ever_is_ended_by_its_processor_time(tmp_path: Pa
     assert reason(tmp_path, "while True:\n    pass\n", rules(seconds=5)) == "took more than 5 seconds of processor time"
 
 
-def test_a_design_that_sleeps_is_killed_with_its_children(tmp_path: Path) -> None:
-    """The child would write a file after the parent is dead."""
-    late = tmp_path / "late"
+def running(command: str) -> bool:
+    """Whether a process has this command line; zombies have none."""
+    return any(_command_line(one) == command for one in Path("/proc").glob("[0-9]*"))
+
+
+def _command_line(process: Path) -> str:
+    try:
+        return " ".join((process / "cmdline").read_text().split("\0")).strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.skipif(NOT_LINUX, reason="reads /proc")
+@pytest.mark.parametrize("apart", [False, True], ids=["in its session", "in a session of its own"])
+def test_a_design_that_sleeps_is_killed_with_its_children(tmp_path: Path, apart: bool) -> None:
+    """It starts a shell, which starts another process; both are seen, and are gone afterwards."""
+    sleep = f"sleep {1_000_000 + os.getpid() + 10_000_000 * apart}"
     text = f"""import subprocess, time
-subprocess.Popen(["sh", "-c", "sleep 12; touch {late}"])
+subprocess.Popen(["sh", "-c", "{sleep} & wait"], start_new_session={apart})
 time.sleep(1000)
 """
-    assert reason(tmp_path, text, rules(wall=8)) == "did not end within 8 seconds"
-    time.sleep(5)
-    assert not late.exists()
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(reason, tmp_path, text, rules(wall=8))
+        seen = False
+        while not told.done():
+            seen = seen or running(sleep)
+            time.sleep(0.05)
+    assert told.result() == "did not end within 8 seconds"
+    assert seen
+    assert not running(sleep)
+    assert not running(f"sh -c {sleep} & wait")
 
 
 def test_a_design_that_eats_memory_is_told_so(tmp_path: Path) -> None:

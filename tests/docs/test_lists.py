@@ -88,3 +88,8 @@ def test_the_architecture_names_every_folder_of_a_package() -> None:
     page = in_code("explanation/architecture.md")
     inside = [one for package in folders_of(SOURCES) for one in folders_of(package) if package.name != "workloads"]
     assert {one.relative_to(SOURCES).as_posix() for one in inside} - page == set()
+
+
+def test_the_readme_shows_the_example_as_it_is() -> None:
+    example = (ROOT / "examples" / "my_design.py").read_text(encoding="utf-8")
+    assert f"```python\n{example}```" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -19,6 +19,8 @@ KEYS = [
     "chase_ns",
     "memory_share_mean",
     "threads_speedup_geomean",
+    "modern_ratio_geomean",
+    "modern_ratio_max",
     "hook_overhead_max",
     "first_compile_s",
     "later_start_s",
@@ -37,6 +39,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "speed", lambda run, machine, designs=(): 1.6 if designs else speeds[run.name])
     monkeypatch.setattr(timing, "memory_share", lambda run, machine, instructions: 0.1 * speeds[run.name])
     monkeypatch.setattr(timing, "threads_speedup", lambda run, machine, instructions: 1 / speeds[run.name])
+    monkeypatch.setattr(timing, "modern_ratio", lambda run: speeds[run.name] / 4)
     monkeypatch.setattr(timing, "chase_ns", lambda: 5.0)
     monkeypatch.setattr(timing, "start_seconds", lambda: (12.0, 1.25))
     monkeypatch.setattr(timing, "traces", lambda: {"traceg_mb_s": 60.0})
@@ -54,5 +57,6 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert found["timing_ns_geomean"]["v100"] == pytest.approx(250)
     assert (found["memory_share_mean"]["gtx480"], found["chase_ns"]) == (pytest.approx(0.5), 5)
     assert found["threads_speedup_geomean"]["gebhart"] == pytest.approx(0.25)
+    assert (found["modern_ratio_geomean"], found["modern_ratio_max"]) == (pytest.approx(1), 2)
     assert found["hook_overhead_max"] == pytest.approx(4)
     assert (found["first_compile_s"], found["later_start_s"], found["traceg_mb_s"]) == (12, 1.25, 60)

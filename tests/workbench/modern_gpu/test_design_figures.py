@@ -110,3 +110,10 @@ def test_a_row_for_all_warps() -> None:
     assert after["energy_pj"] == pytest.approx(100 * after["energy_normalized"])
     assert (after[FEW], after["added_bytes"]) == (0.5, 6144.0 + rfc.more_bytes)
     assert with_all_warps({"error": "no"}, "rfc", "h100", COMMON) == {"error": "no"}
+
+
+def test_storage_for_all_warps_leaks() -> None:
+    """Eight times the entries leak eight times as much: of 1.1 of the plain register file, 0.1 were of the RFC."""
+    before = row("a", WINDOW, 0.5, 100, rfc_access_normalized=0.2, added_bytes=6144.0)
+    before |= {"leakage_normalized": 1.1, "leakage_pj": {"MRF": 1000.0, "RFC": 100.0}}
+    assert with_all_warps(before, "rfc", "h100", COMMON)["leakage_normalized"] == pytest.approx(1.0 + 0.8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpreg_workbench.modern_gpu.study import COLLECTORS, TECHNOLOGIES, WINDOW, cells, names, priced, refusal
+from warpreg_workbench.modern_gpu.study import COLLECTORS, LARGER, TECHNOLOGIES, WINDOW, cells, names, priced, refusal
 
 REFUSED = {
     "bow": "a design whose warps own collectors: machine h100 has none, its operands are read in a window",
@@ -40,3 +40,8 @@ def test_cells_of_a_design_differ_in_the_technology_first() -> None:
     assert found.count("reuse") == len(TECHNOLOGIES)
     on_collectors = {cell.design for _, cell in cells(["mrf", "bow"], ["reduction"], "tiny", [COLLECTORS])}
     assert on_collectors == {"mrf", "reuse", "bow"}
+
+
+def test_a_side_may_have_a_size_of_its_own() -> None:
+    found = {(side.name, cell.made.size) for side, cell in cells(["mrf"], ["reduction"], "tiny", [WINDOW, LARGER])}
+    assert found == {("h100, ptxas", "tiny"), ("h100, ptxas, small", "small")}

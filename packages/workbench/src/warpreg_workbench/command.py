@@ -156,6 +156,8 @@ TIMING_UNITS = {
     "chase_ns": "ns of processor time per load in a loop that follows pointers through 1 MB",
     "memory_share_mean": "share of the memory model in the time of the core, mean, by machine",
     "threads_speedup_geomean": "wall time with one thread / with two, geometric mean, by machine",
+    "modern_ratio_geomean": "processor time per warp-instruction on h100 / on v100, geometric mean",
+    "modern_ratio_max": "the same, worst workload",
     "hook_overhead_max": "time added by the hooks of a register file cache, worst workload",
     "first_compile_s": "s, process that times a tiny run, with an empty cache",
     "later_start_s": "s, process that times a tiny run, with a warm cache",

@@ -1,4 +1,4 @@
-"""The process of one design file, as its parent sees it: started in a temporary folder, killed with its children."""
+"""The process of one design file, as its parent sees it: started in a temporary folder, killed with all it leaves."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from warpreg.checks.leaderboard.entrant import PLAIN, RESULT, RULES, Rules
+from warpreg.checks.leaderboard.orphans import adopt_orphans, children, kill_children
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.ir.errors import WarpregError
 
@@ -94,6 +95,8 @@ def _run(folder: Path, rules: Rules) -> str:
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    adopt_orphans()
+    before = children()
     process = subprocess.Popen(
         [sys.executable, "-m", "warpreg.checks.leaderboard.entrant", str(folder)],
         stdin=subprocess.DEVNULL,
@@ -109,6 +112,7 @@ def _run(folder: Path, rules: Rules) -> str:
         return f"did not end within {rules.limits.wall_seconds:,} seconds"
     finally:
         _kill_group(process)
+        kill_children(but=before)
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"took more than {rules.limits.seconds:,} seconds of processor time"
     if status < 0:

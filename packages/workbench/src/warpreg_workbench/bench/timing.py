@@ -7,6 +7,8 @@
   follows pointers (`warpreg_workbench.bench.timing_shares`); their ratio compares hosts.
 - memory share and threads: the share of the memory model in the time of the core, and the speed of two threads relative
   to one, of the largest launch of each kernel.
+- modern ratio: processor time of a warp-instruction on a machine whose sub-cores have no collectors, relative to one
+  with collectors, in turns; both run the code of Warpreg's compiler.
 - hook overhead: the slowdown by the register file cache, whose two hooks plan every operand; the largest over the
   kernels.
 - first compile and later start: seconds of a whole process that times a tiny run, with an empty cache and with a warm
@@ -28,6 +30,7 @@ from warpreg.evaluation.runs.demand import demand_on
 from warpreg.evaluation.runs.provenance import code_version
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.evaluation.runs.run import Run, find_workload, run_workload
+from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.timing import Window, simulate
 from warpreg_workbench.bench.host import host
@@ -37,11 +40,12 @@ from warpreg_workbench.bench.timing_shares import chase_ns, memory_share, thread
 from warpreg_workbench.bench.trace import traces
 
 MACHINES = ("gebhart", "gtx480", "titanx", "v100")
-REPEATS = 2
+REPEATS, TURNS = 2, 3
 SAMPLE = 2_000_000
 MIN_BLOCKS = 64
 HOOKED = "rfc"
 HOOKED_MACHINE = "gtx480"
+MODERN, WITH_COLLECTORS = "h100", "v100"
 TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--cycles", "--json")
 LATER_STARTS = 3
 
@@ -61,6 +65,8 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
             described = with_cached_memory(load_machine(machine))
             row[f"{machine} memory"] = memory_share(run, described, SAMPLE)
             row[f"{machine} threads"] = threads_speedup(run, described, SAMPLE)
+        begin(f"timing {name} on {MODERN} and {WITH_COLLECTORS} in turns")
+        row["modern"] = modern_ratio(run)
         row["hooks"] = row[HOOKED_MACHINE] / speed(run, HOOKED_MACHINE, (HOOKED,))
         rows.append(row)
     begin("starting processes")
@@ -77,6 +83,8 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
         "threads_speedup_geomean": {
             machine: geometric_mean(row[f"{machine} threads"] for row in rows) for machine in MACHINES
         },
+        "modern_ratio_geomean": geometric_mean(row["modern"] for row in rows),
+        "modern_ratio_max": max(row["modern"] for row in rows),
         "hook_overhead_max": max(row["hooks"] for row in rows) - 1,
         "first_compile_s": first,
         "later_start_s": later,
@@ -90,20 +98,30 @@ def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
     """Million warp-instructions per processor second without contention of memory, the best of `REPEATS` after the core
     is compiled.
     """
-    described, window = with_cached_memory(load_machine(machine)), sample(run)
+    described = with_cached_memory(load_machine(machine))
+    microseconds(run, described, designs)
+    return 1 / min(microseconds(run, described, designs) for _ in range(REPEATS))
 
-    def timed() -> float:
-        begin = time.process_time()
-        instructions = sum(
-            simulate(
-                [launch], described, designs=designs, window=window, registers=demand_on(launch, described), threads=1
-            ).warp_instructions
-            for launch in run.launches
-        )
-        return instructions / (time.process_time() - begin) / 1e6
 
-    timed()
-    return max(timed() for _ in range(REPEATS))
+def modern_ratio(run: Run) -> float:
+    """Processor time of a warp-instruction on `MODERN` in that on `WITH_COLLECTORS`: the best of `TURNS` turns of each
+    after the cores are compiled.
+    """
+    machines = [with_cached_memory(load_machine(machine)) for machine in (MODERN, WITH_COLLECTORS)]
+    turns = [[microseconds(run, machine) for machine in machines] for _ in range(1 + TURNS)][1:]
+    return min(modern for modern, _ in turns) / min(other for _, other in turns)
+
+
+def microseconds(run: Run, machine: Machine, designs: Sequence[str] = ()) -> float:
+    """Processor time of a warp-instruction of the first thread blocks of all launches."""
+    window, begin = sample(run), time.process_time()
+    instructions: int = sum(
+        simulate(
+            [launch], machine, designs=designs, window=window, registers=demand_on(launch, machine), threads=1
+        ).warp_instructions
+        for launch in run.launches
+    )
+    return (time.process_time() - begin) / instructions * 1e6
 
 
 def sample(run: Run) -> Window:

@@ -28,10 +28,13 @@ FEW = "energy_of_few_warps"
 
 @dataclass(frozen=True, slots=True)
 class LevelScaling:
-    """By how much an access of a level costs more in a bank of all warps, and the bytes that an SM has more."""
+    """By how much an access of a level costs more in a bank of all warps, how many times the storage and its leakage
+    are, and the bytes that an SM has more.
+    """
 
     level: str
     factor: float
+    times: float
     more_bytes: float
 
 
@@ -46,6 +49,9 @@ def with_all_warps(row: Mapping[str, Any], design: str, machine: str, technology
         scaled[column] *= one.factor
         scaled["energy_normalized"] += scaled[column] - row[column]
         scaled["added_bytes"] += one.more_bytes
+        if "leakage_normalized" in row:
+            share = row["leakage_pj"][one.level] / sum(row["leakage_pj"].values())
+            scaled["leakage_normalized"] += row["leakage_normalized"] * share * (one.times - 1)
     more = scaled["energy_normalized"] / row["energy_normalized"] if row["energy_normalized"] else 1.0
     scaled["energy_pj"] *= more
     if "energy_ends" in row:
@@ -76,7 +82,8 @@ def _grown(one: Structure, machine: Machine, technology: Technology) -> LevelSca
         access_cost(technology, bank, action).pj / access_cost(technology, one, action).pj
         for action in ("read", "write")
     )
-    return LevelScaling(one.level, factor, storage(technology, one, machine).bytes * (machine.sm.warps / counted - 1))
+    times = machine.sm.warps / counted
+    return LevelScaling(one.level, factor, times, storage(technology, one, machine).bytes * (times - 1))
 
 
 def _longer(one: Structure, times: int) -> Structure:

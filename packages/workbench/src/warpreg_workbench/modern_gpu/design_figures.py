@@ -17,6 +17,7 @@ from warpreg.evaluation.sweep.ranking import ENERGY, Comparison, Place, Results
 from warpreg_workbench.modern_gpu.all_warps import FEW
 from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, DesignMeasurement, Side
 
+LEAKAGE = "leakage_normalized"
 Rows = Mapping[str, Mapping[str, Any]]
 """By workload."""
 
@@ -42,8 +43,9 @@ CASES = (
 @dataclass(frozen=True, slots=True)
 class DesignFigures:
     """A design in a case, divided by the base: accesses of the register file, of the reuse cache and of its own levels,
-    of the accesses of the plain register file; energy, and energy if only a few active warps had entries; speed, with
-    the least and the most; KiB added to an SM beside the base; on so many workloads.
+    of the accesses of the plain register file; dynamic energy, and that if only a few active warps had entries; leakage
+    of all SMs, None without a model of it; speed, with the least and the most; KiB added to an SM beside the base; on
+    so many workloads.
     """
 
     design: str
@@ -52,6 +54,7 @@ class DesignFigures:
     own: float
     energy: float
     few_warps: float
+    leakage: float | None
     speed: float
     slowest: float
     fastest: float
@@ -95,9 +98,10 @@ def _figures(found: Sequence[DesignMeasurement], case: Case, design: str) -> Des
         geometric_mean([own[name][column] / base[name][column] for name in shared])
         for column in ("energy_normalized", FEW)
     )
+    leaks = [own[name][LEAKAGE] / base[name][LEAKAGE] for name in shared if LEAKAGE in own[name]]
     return DesignFigures(
-        design, fmean(mrf), fmean(reuse), fmean(above), energy, few_warps, geometric_mean(speeds), min(speeds),
-        max(speeds), (added - before) / 1024, len(shared),
+        design, fmean(mrf), fmean(reuse), fmean(above), energy, few_warps, geometric_mean(leaks) if leaks else None,
+        geometric_mean(speeds), min(speeds), max(speeds), (added - before) / 1024, len(shared),
     )  # fmt: skip
 
 

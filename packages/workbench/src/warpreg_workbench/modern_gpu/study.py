@@ -38,12 +38,16 @@ ANY_KERNEL = "vector-add"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A machine and the code that runs on it; designs stand over the reuse cache where the machine has one."""
+    """A machine and the code that runs on it; designs stand over the reuse cache where the machine has one.
+
+    ``size``: that of the workloads; None is that of the study.
+    """
 
     name: str
     machine: str
     machine_code: str | None
     has_reuse: bool
+    size: str | None = None
 
     @property
     def choice(self) -> CompileChoice:
@@ -53,8 +57,9 @@ class Side:
 WINDOW = Side("h100, ptxas", "h100", "sm_90", has_reuse=True)
 OWN_CODE = Side("h100, own code", "h100", None, has_reuse=True)
 COLLECTORS = Side("v100, ptxas", "v100", "sm_90", has_reuse=False)
-SIDES = (WINDOW, OWN_CODE, COLLECTORS)
-"""The machine and code that the study is about, then one change at a time."""
+LARGER = Side("h100, ptxas, small", "h100", "sm_90", has_reuse=True, size="small")
+SIDES = (WINDOW, OWN_CODE, COLLECTORS, LARGER)
+"""The machine, code and size that the study is about, then one change at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def cells(chosen: Sequence[str], named: Sequence[str], size: str, sides: Sequenc
         every = [PLAIN, REUSE, *(one for one in works[side] if one != PLAIN), *stacks]
         prices = {design: priced(design, side.machine) for design in every}
         for name in named:
-            made = RunSpec(name, size, 0, side.choice)
+            made = RunSpec(name, side.size or size, 0, side.choice)
             for design in every:
                 for technology in prices[design]:
                     yield side, Cell(made, side.machine, technology, Timed(), design)
