@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tests.timing.assembly import code
 from tests.timing.both_cores import Fast, fast, machine_with_memory
 from tests.timing.launches import Launched
-from tests.timing.memory.systems import CACHED, CONTENTION, change
 from tests.timing.machine_files import machine_of
+from tests.timing.memory.systems import CACHED, CONTENTION, change
 from tests.timing.random_runs import Case, cases, launches
 from tests.timing.reference.machine import Banks, Sm
 from tests.timing.test_both_cores import machine_with

@@ -24,6 +24,8 @@ KEYS = [
     "limit_mwi_s",
     "limit_share_geomean",
     "limit_share_min",
+    "own_limit_share_geomean",
+    "own_limit_share_min",
     "recorded_addresses_ratio",
     "recorded_widths_ratio",
     "recorded_widths_ratio_min",
@@ -50,7 +52,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     def speed(name: str, size: str) -> Speed:
         fast = next(speeds)
         widths = fast * (0.8 if fast == 100 else 0.2)
-        return Speed(name, 1_000_000, fast, fast / 2, widths, widths / 2, int(1000 * fast), 150.0, 800.0)
+        return Speed(name, 1_000_000, fast, fast / 2, widths, widths / 2, int(1000 * fast), 150.0, 800.0, 500.0)
 
     monkeypatch.setattr(spine, "workload_speed", speed)
     monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
@@ -70,6 +72,8 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert found["limit_mwi_s"] == 800
     assert found["limit_share_geomean"] == pytest.approx(0.25)
     assert found["limit_share_min"] == pytest.approx(0.125)
+    assert found["own_limit_share_geomean"] == pytest.approx(0.4)
+    assert found["own_limit_share_min"] == pytest.approx(0.2)
     assert found["recorded_addresses_ratio"] == pytest.approx(0.5)
     assert found["recorded_widths_ratio"] == pytest.approx(0.4)
     assert found["recorded_widths_ratio_min"] == pytest.approx(0.2)

@@ -21,6 +21,8 @@ UNITS = {
     "limit_mwi_s": "M 32-lane multiply-adds/s on registers in memory: the limit of this processor",
     "limit_share_geomean": "functional speed / limit, geometric mean",
     "limit_share_min": "functional speed / limit, least",
+    "own_limit_share_geomean": "functional speed / limit of the workload's own accesses, geometric mean",
+    "own_limit_share_min": "the same, least",
     "recorded_addresses_ratio": "speed with addresses recorded / without",
     "recorded_widths_ratio": "speed with value widths recorded / without, geometric mean",
     "recorded_widths_ratio_min": "speed with value widths recorded / without, slowest workload",

@@ -147,6 +147,17 @@ class Value:
         one = self.code.builder.insert_element(nothing, self.llvm, constant(I32, 0))
         return Value(self.code, self.code.builder.shuffle_vector(one, nothing, zeros))
 
+    def part(self, first: int, count: int) -> Value:
+        """Some elements of a vector."""
+        picked = self.code.const(ir.VectorType(I32, count), list(range(first, first + count)))
+        return Value(self.code, self.code.builder.shuffle_vector(self.llvm, self.llvm, picked.llvm))
+
+    def joined(self, following: Value) -> Value:
+        """The elements of two vectors of the same length."""
+        count = 2 * self.type.count
+        picked = self.code.const(ir.VectorType(I32, count), list(range(count)))
+        return Value(self.code, self.code.builder.shuffle_vector(self.llvm, following.llvm, picked.llvm))
+
     def load(self, type_: Any, align: int = 0) -> Value:
         """The content of this address."""
         pointer = self.code.pointer(self, type_)

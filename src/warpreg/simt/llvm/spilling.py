@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, LANES, Code, Value
+from warpreg.simt.llvm.emitter import LANES, Code, Value
 
 PIECE = 32
 """Bytes in which a vector is stored whose lanes are loaded one by one soon: loads from a store of 64 bytes that has not
@@ -16,7 +15,5 @@ def spilled(code: Code, vector: Value) -> Value:
     width = vector.type.element.width
     lanes = min(LANES, 8 * PIECE // width)
     for first in range(0, LANES, lanes):
-        picked = code.const(ir.VectorType(I32, lanes), list(range(first, first + lanes)))
-        part = Value(code, code.builder.shuffle_vector(vector.llvm, vector.llvm, picked.llvm))
-        (array + first * width // 8).store(part, align=PIECE)
+        (array + first * width // 8).store(vector.part(first, lanes), align=PIECE)
     return array

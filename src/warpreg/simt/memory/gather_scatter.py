@@ -66,14 +66,12 @@ def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element
     upper = code.var(code.const(low.type, 0))
     with code.if_((mask >> 16) != 0):
         upper.set(_gather_half(code, base, aligned, mask, whole, 16))
-    both = code.const(lanes_of(I32), list(range(LANES)))
-    joined = Value(code, code.builder.shuffle_vector(low.llvm, upper.get().llvm, both.llvm))
+    joined = low.joined(upper.get())
     return (joined >> ((offsets & 3) << 3)).trunc(lanes_of(element)) if narrow else joined
 
 
 def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: Any, first: int) -> Value:
-    picked = code.const(ir.VectorType(I32, 16), list(range(first, first + 16)))
-    half = Value(code, code.builder.shuffle_vector(offsets.llvm, offsets.llvm, picked.llvm))
+    half = offsets.part(first, 16)
     pointers = code.builder.offset_pointers(base.llvm, half.sext(ir.VectorType(I64, 16)).llvm, element)
     lanes = (mask >> first).trunc(ir.IntType(16)).bitcast(ir.VectorType(ir.IntType(1), 16))
     vector = ir.VectorType(element, 16)

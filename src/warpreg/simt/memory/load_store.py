@@ -161,24 +161,25 @@ class _Access:
         if self.operation.space == "local":
             self._record()
             return self._one_by_one(values)
-        is_atomic, base = self.operation.action not in ("load", "store"), self.address.lane(0)
-        checks_first = is_atomic or vector_bits() == 512  # where comparing 32 addresses is cheap
-        if checks_first:
+        if self.operation.action not in ("load", "store"):
             self._check()
-        if is_atomic:
             self._record()
             return self._one_by_one(values)
-        is_row = self._all(self.address == base.splat() + self._ramp)
-        if not checks_first:
-            with self.code.if_(is_row & self._ends_are_inside(base)):
-                self._record_affine(base, self.size)
-                _return(self.code, self.operation, self._masked(self._host(base), values))
-            self._check()
+        base = self.address.lane(0)
+        step = self.address.lane(1) - base
+        no = self.code.const(I1, 0)
+        is_row = self.code.choose(
+            step == self.size, lambda: self._all(self.address == base.splat() + self._ramp), lambda: no
+        )
+        with self.code.if_(is_row), self.code.if_(self._ends_are_inside(base)):
+            self._record_affine(base, self.size)
+            _return(self.code, self.operation, self._masked(self._host(base), values))
+        self._check()
         with self.code.if_(is_row):
             self._record_affine(base, self.size)
             _return(self.code, self.operation, self._masked(self._host(base), values))
         if self.operation.action == "load":
-            return self._load(base)
+            return self._load(base, step)
         self._record()
         scatter(self.code, self._host(self.address), values[0], self.mask, self.lanes, self.operation.space == "shared")
         return None
@@ -289,15 +290,29 @@ class _Access:
     def _check(self) -> None:
         """Fault, and return, unless every active lane is in bounds and aligned."""
         first, span = self._bounds()
-        inside = self._all(self.address - first.splat() < span.splat())
-        with self.code.if_(~(inside & self._aligned()), likely=False):
+        distance = self.address - first.splat() if self.operation.in_global_memory else self.address
+        with self.code.if_(~self._are_sound(distance, self._aligned_span(first, span)), likely=False):
             if self.operation.in_global_memory:
                 self._check_each_lane()
             else:
                 self._fault(self.address, span)
 
-    def _aligned(self) -> Value:
-        return self._all((self.address & (self.alignment - 1)) == 0)
+    def _aligned_span(self, first: Value, span: Value) -> Value:
+        """The span of addresses from ``first`` on; 0 if that is misaligned, so that each lane is checked alone."""
+        return ((first & (self.alignment - 1)) == 0).select(span, span - span)
+
+    def _are_sound(self, distance: Value, span: Value) -> Value:
+        """Whether the distance of every active lane is aligned and less than a span.
+
+        Rotated by the bits that are 0 in aligned distances, a misaligned one is greater than any limit.
+        """
+        code, vector = self.code, self.address.type
+        shift = self.alignment.bit_length() - 1
+        if shift:
+            name = f"llvm.fshr.v{LANES}i{self.scalar.width}"
+            distance = code.intrinsic(name, vector, [distance, distance, code.const(vector, shift)])
+            span = span + (self.alignment - 1) >> shift
+        return self._all(distance < span.splat())
 
     def _check_each_lane(self) -> None:
         """Find the buffer of every lane; the last one found is cached in the site."""
@@ -336,30 +351,46 @@ class _Access:
             set_slot(launch, Slot.FAULT_ADDRESS, address + self.operation.window)
         _return(code, self.operation, None)
 
-    def _load(self, base: Value) -> Value:
+    def _load(self, base: Value, step: Value) -> Value:
         code = self.code
-        with code.if_(self._all(self.address == base.splat())):
+        with code.if_(step == 0), code.if_(self._all(self.address == base.splat())):
             self._record_affine(base, 0)
             code.ret(self._host(base).load(self.operation.element).splat())
         self._record()
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
     def _masked(self, host: Value, values: list[Value]) -> Value:
-        """Load or store a row of lanes."""
+        """Load or store a row of lanes.  The upper half is left alone where no lane of it is active: the host would
+        wait for its cache line even so."""
+        code = self.code
+        if self.size < 4:
+            return self._masked_part(host, values, 0, LANES)
+        half = LANES // 2
+        low = self._masked_part(host, values, 0, half)
+        if self.operation.action == "store":
+            with code.if_(self.mask >> half != 0):
+                self._masked_part(host, values, half, half)
+            return low
+        absent = code.const(low.type, 0)
+        upper = code.choose(self.mask >> half != 0, lambda: self._masked_part(host, values, half, half), lambda: absent)
+        return low.joined(upper)
+
+    def _masked_part(self, host: Value, values: list[Value], first: int, count: int) -> Value:
         code, action = self.code, self.operation.action
-        pointer = Value(code, code.pointer(host, self.vector))
+        vector = ir.VectorType(self.operation.element, count)
+        pointer = Value(code, code.pointer(host + first * self.size, vector))
         align = code.const(I32, self.size)
-        name = f"llvm.masked.{action}.v32i{8 * self.size}.p0"
+        lanes = self.lanes.part(first, count)
+        name = f"llvm.masked.{action}.v{count}i{8 * self.size}.p0"
         if action == "load":
-            return code.intrinsic(name, self.vector, [pointer, align, self.lanes, code.const(self.vector, 0)])
-        return code.intrinsic(name, ir.VoidType(), [values[0], pointer, align, self.lanes])
+            return code.intrinsic(name, vector, [pointer, align, lanes, code.const(vector, 0)])
+        return code.intrinsic(name, ir.VoidType(), [values[0].part(first, count), pointer, align, lanes])
 
     def _checked_local(self) -> Value:
         """Host addresses of local offsets: the frames of the block's threads are contiguous."""
         code, launch = self.code, self.launch
         span = self._space_span(Slot.LOCAL_BYTES)
-        inside = self._all(self.address < span.splat())
-        with code.if_(~(inside & self._aligned()), likely=False):
+        with code.if_(~self._are_sound(self.address, span), likely=False):
             self._fault(self.address, span)
         frame = slot(code, launch, Slot.LOCAL_BYTES)
         first = slot(code, launch, Slot.LOCAL) + slot(code, launch, Slot.WARP) * frame * LANES

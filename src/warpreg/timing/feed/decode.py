@@ -98,7 +98,7 @@ def _append_one(
     at, end = state[ADDRESS_AT], state[ADDRESS_WORDS]
     head: Any = np.int64(words[at])
     kind = head & 3
-    payload = _signed(head) >> PAYLOAD_SHIFT
+    payload = signed(head) >> PAYLOAD_SHIFT
     at += 1
     if at + (head >> 2 & 1) + (3 if kind == AFFINE else 0) > end:
         return False
@@ -110,22 +110,22 @@ def _append_one(
     stride = record.IRREGULAR
     if kind == AFFINE:
         sites[site, BASE] = np.int64(words[at]) | np.int64(words[at + 1]) << 32
-        sites[site, STRIDE] = _signed(words[at + 2])
+        sites[site, STRIDE] = signed(words[at + 2])
         at += 3
     elif kind < AFFINE:
         sites[site, BASE] += payload
     elif kind == OFFSETS:
         sites[site, BASE] += payload >> OFFSETS_BITS
-        taken = _offset_words(payload & 3, count)
+        taken = offset_words(payload & 3, count)
         if at + taken > end:
             return False
-        _offsets(words, at, count, mask, sites[site, BASE], payload & 3, sites[site, UNIT], lanes)
+        read_offsets(words, at, count, mask, sites[site, BASE], payload & 3, sites[site, UNIT], lanes)
         at += taken
     else:
         taken = count if payload & 1 else 2 * count
         if at + taken > end:
             return False
-        _each(words, at, count, payload & 1, lanes)
+        read_each(words, at, count, payload & 1, lanes)
         sites[site, BASE] = lanes[0]
         at += taken
     base = sites[site, BASE] if kind < OFFSETS else lanes[0]
@@ -135,7 +135,7 @@ def _append_one(
         stride = sites[site, STRIDE]
         word = _regular(base, stride, mask, site, state, sites, rules, out, start)
         if word < 0:
-            _ramp(base, stride, mask, lanes)
+            ramp(base, stride, mask, lanes)
     if word < 0:
         word = _general(mask, count, site, state, sites, rules, out, start, lanes, scratch)
     out[start - 3] = mask | word
@@ -252,7 +252,7 @@ def _space(address: int, rules: Words) -> int:
     return GLOBAL
 
 
-def _ramp(base: int, stride: int, mask: int, lanes: Words) -> None:
+def ramp(base: int, stride: int, mask: int, lanes: Words) -> None:
     """Addresses of active lanes ``stride`` bytes apart."""
     active = 0
     for lane in range(32):
@@ -261,7 +261,7 @@ def _ramp(base: int, stride: int, mask: int, lanes: Words) -> None:
             active += 1
 
 
-def _offset_words(form: int, count: int) -> int:
+def offset_words(form: int, count: int) -> int:
     """The words of the offsets of ``count`` active lanes, in a form of `Offsets`."""
     if form == RAMP:
         return 1
@@ -269,12 +269,12 @@ def _offset_words(form: int, count: int) -> int:
     return 0 if count == 1 else (size + 3) // 4
 
 
-def _offsets(
+def read_offsets(
     words: NDArray[np.uint32], at: int, count: int, mask: int, base: int, form: int, unit: int, lanes: Words
 ) -> None:
     """Addresses of active lanes from their offsets."""
     if form == RAMP:
-        _ramp(base, _signed(words[at]), mask, lanes)
+        ramp(base, signed(words[at]), mask, lanes)
     elif count == 1:
         lanes[0] = base
     else:
@@ -286,7 +286,7 @@ def _offsets(
             lanes[lane] = base + unit * (word >> bits * (lane & within) & (1 << bits) - 1)
 
 
-def _each(words: NDArray[np.uint32], at: int, count: int, is_short: int, lanes: Words) -> None:
+def read_each(words: NDArray[np.uint32], at: int, count: int, is_short: int, lanes: Words) -> None:
     """Addresses of active lanes that are recorded in full."""
     for lane in range(count):
         if is_short == 1:
@@ -299,7 +299,7 @@ def _first_lane(mask: int) -> int:
     return 0 if mask == 0 else lanes_in((mask & -mask) - 1)
 
 
-def _signed(unsigned: Any) -> Any:
+def signed(unsigned: Any) -> Any:
     """A 32-bit word as a signed number."""
     word = np.int64(unsigned)
     return (word ^ 0x80000000) - 0x80000000

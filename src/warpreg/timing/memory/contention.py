@@ -21,13 +21,23 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import lowest
 from warpreg.timing.core.port import stands_for
 from warpreg.timing.core.typed import NEVER, NONE, SET_SIZE
-from warpreg.timing.memory import agenda, answers, crossbar, dram, first_level, linked_queues, mesh, network, wide_sets
-from warpreg.timing.memory import second_level
+from warpreg.timing.memory import (
+    agenda,
+    answers,
+    crossbar,
+    dram,
+    first_level,
+    linked_queues,
+    mesh,
+    network,
+    second_level,
+    wide_sets,
+)
 from warpreg.timing.memory.full_queues import note_full
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import RING, TICKS, Memory
 from warpreg.timing.memory.memory_columns import channels, nodes, parameters, queues, scalars, slices, sms
-from warpreg.timing.memory.wide_sets import SENDING, SERVING, REPLYING
+from warpreg.timing.memory.wide_sets import REPLYING, SENDING, SERVING
 
 LEAST_SHARE = 4
 """Several threads step SMs for at least this share of the cycles that they could be ahead, or memory first works while
@@ -100,8 +110,8 @@ def _handed_over(memory: Memory) -> int:
 
 
 def _run(memory: Memory, soonest: int) -> int:
-    """Step the requests up to the cycle ``soonest``, or that of the first answer or unblocked SM, and slices so far that
-    no request which may still be sent reaches one earlier.  Returns that cycle; NEVER if nothing happens before.
+    """Step the requests up to the cycle ``soonest``, or that of the first answer or unblocked SM, and slices so far
+    that no request which may still be sent reaches one earlier.  Returns that cycle; NEVER if nothing happens before.
     """
     ahead = _ahead(memory)
     while True:

@@ -12,10 +12,10 @@ from warpreg.timing.core.bitset import lowest
 from warpreg.timing.core.typed import NEVER, NONE, SET_SIZE
 from warpreg.timing.memory import linked_queues, wide_sets
 from warpreg.timing.memory.agenda import plan
+from warpreg.timing.memory.full_queues import was_full
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.memory_columns import nodes, parameters, queues, slices, sms
-from warpreg.timing.memory.full_queues import was_full
 from warpreg.timing.memory.network import answer, taken
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.wide_sets import OFFERED, REPLYING, SENDING

@@ -1,7 +1,7 @@
 """What DRAM has transferred in each of the last RING cycles.
 
-Memory is stepped ahead of SMs, also beyond the end of a launch, by a number of cycles that depends on its threads.  What
-DRAM does after the last cycle of the launch does not count.
+Memory is stepped ahead of SMs, also beyond the end of a launch, by a number of cycles that depends on its threads.
+What DRAM does after the last cycle of the launch does not count.
 """
 
 from __future__ import annotations

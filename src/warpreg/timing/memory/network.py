@@ -98,7 +98,9 @@ def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
 
 
 def answer(memory: Memory, sm: int, node: int, time: int) -> None:
-    """With contention, an answer reaches its SM at ``time``, later than all before it; the SM sees it after `hand_over`."""
+    """With contention, an answer reaches its SM at ``time``, later than all before it; the SM sees it after
+    `hand_over`.
+    """
     memory.scalars[scalars.NEXT_ANSWER] = min(memory.scalars[scalars.NEXT_ANSWER], time)
     memory.nodes[node, nodes.FREE_FROM] = time
     memory.nodes[node, nodes.NEXT] = NONE

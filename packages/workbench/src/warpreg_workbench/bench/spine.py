@@ -4,6 +4,8 @@
   compiling.
 - limit: the multiply-adds of `limit`, measured in turns with the runs of each workload.
 - share: speed with the path recorded, divided by the limit.
+- own limit: that of the workload's own accesses to memory (`own_limit`), measured in the same turns; own share: speed
+  with the path recorded, divided by it.
 - recorded addresses, recorded widths, recorded patterns: speed with lane addresses, value widths or patterns recorded
   too, relative to the speed with the path alone; the runs take turns.
 - compile: PTX text to runnable native code, a kernel of 400 instructions, with an empty cache and from the disk cache.
@@ -33,6 +35,8 @@ from warpreg.evaluation.runs.run import AS_COMPILED, Run, find_workload, load_de
 from warpreg.ptx import parse
 from warpreg_workbench.bench.executor_limit import limit_mwi_s
 from warpreg_workbench.bench.host import host
+from warpreg_workbench.bench.instruction_mix import Mix, instruction_mix
+from warpreg_workbench.bench.own_limit import unit_costs
 from warpreg_workbench.bench.probe_kernel import NAME, probe_ptx
 from warpreg_workbench.bench.processes import python
 from warpreg_workbench.bench.start import start_ratios
@@ -57,7 +61,7 @@ Begin = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Speed:
     """One workload: M warp-instructions per second with the path, with addresses, widths or patterns too; bytes of path
-    on disk; M multiply-adds per second of the host's limit."""
+    on disk; M multiply-adds per second of the host's limit, and M warp-instructions of that of the workload."""
 
     workload: str
     warp_instructions: int
@@ -68,11 +72,17 @@ class Speed:
     path_bytes: int
     replay_maccess_s: float
     limit_mwi_s: float
+    own_limit_mwi_s: float
 
     @property
     def limit_share(self) -> float:
         """Speed with the path, in the limit of the host."""
         return self.path_mwi_s / self.limit_mwi_s
+
+    @property
+    def own_limit_share(self) -> float:
+        """The same in the limit of the workload."""
+        return self.path_mwi_s / self.own_limit_mwi_s
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -81,6 +91,8 @@ class Speed:
             "counts": self.warp_instructions >= MIN_INSTRUCTIONS,
             "functional_mwi_s": self.path_mwi_s,
             "limit_share": self.limit_share,
+            "own_limit_mwi_s": self.own_limit_mwi_s,
+            "own_limit_share": self.own_limit_share,
             "addresses_mwi_s": self.addresses_mwi_s,
             "widths_mwi_s": self.widths_mwi_s,
             "patterns_mwi_s": self.patterns_mwi_s,
@@ -107,6 +119,8 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
         "limit_mwi_s": statistics.median(speed.limit_mwi_s for speed in speeds),
         "limit_share_geomean": geometric_mean(speed.limit_share for speed in speeds),
         "limit_share_min": min(speed.limit_share for speed in speeds),
+        "own_limit_share_geomean": geometric_mean(speed.own_limit_share for speed in speeds),
+        "own_limit_share_min": min(speed.own_limit_share for speed in speeds),
         "recorded_addresses_ratio": geometric_mean(speed.addresses_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio": geometric_mean(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio_min": min(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
@@ -129,8 +143,10 @@ def workload_speed(name: str, size: str) -> Speed:
     """Speed of one workload, without the time to make inputs and compile kernels."""
     problem = find_workload(name).problem(size)
     problem.check(problem.run(load_device(problem.workload, AS_COMPILED)))
+    mix = workload_mix(problem)
     taken: dict[simt.Record, list[float]] = {ADDRESSES: [], WIDTHS: [], PATTERNS: [], PATH: []}
     limits: list[float] = []
+    least: list[float] = []
     launches: tuple[simt.Launch, ...] = ()
     for _ in range(REPEATS):
         for record, times in taken.items():
@@ -139,6 +155,7 @@ def workload_speed(name: str, size: str) -> Speed:
             launches = tuple(device.launches)
             times.append(sum(launch.seconds for launch in launches))
         limits.append(limit_mwi_s())
+        least.append(unit_costs(mix.footprint, 1e3 / limits[-1]).seconds(mix))
     seconds = {record: statistics.median(times) for record, times in taken.items()}
     run = Run(name, launches)
     return Speed(
@@ -151,7 +168,15 @@ def workload_speed(name: str, size: str) -> Speed:
         path_bytes=sum(launch.trace.totals["stored_bytes"]["path"] for launch in launches if launch.trace),
         replay_maccess_s=replay_maccess_s(run),
         limit_mwi_s=statistics.median(limits),
+        own_limit_mwi_s=run.warp_instructions / statistics.median(least) / 1e6,
     )
+
+
+def workload_mix(problem: workloads.Problem) -> Mix:
+    """What the instructions of a workload do to memory, from a run with recorded addresses."""
+    device = load_device(problem.workload, AS_COMPILED, ADDRESSES)
+    problem.run(device)
+    return instruction_mix(device.launches, device.memory.end - device.memory.base)
 
 
 def replay_maccess_s(run: Run) -> float:

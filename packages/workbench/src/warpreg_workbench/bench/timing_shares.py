@@ -23,8 +23,9 @@ from warpreg.evaluation.runs.run import Run
 from warpreg.gpu import Machine
 from warpreg.simt.launch.launch import Launch
 from warpreg.timing import Window, simulate
+from warpreg.timing.core.team_words import processor_cycles
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.memory.clocked import cycles_of_no_calls, processor_cycles
+from warpreg.timing.memory.clocked import cycles_of_no_calls
 from warpreg.timing.memory.memory_columns import scalars
 
 LINES, LINE_WORDS = 1 << 14, 8
