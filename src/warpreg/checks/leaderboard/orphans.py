@@ -7,16 +7,30 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 CHILD_SUBREAPER = 36
 """The option of ``prctl`` after which orphans among the descendants become children of this process."""
 
 
-def adopt_orphans() -> None:
-    """From now on, what a descendant leaves behind becomes a child of this process; does nothing outside of Linux."""
+@contextlib.contextmanager
+def killed_orphans() -> Iterator[None]:
+    """What descendants leave behind becomes a child of this process, and is killed at the end, as are all children that
+    were not there before.  Outside of Linux, nothing is done.
+    """
+    before = children()
+    _adopt(1)
+    try:
+        yield
+    finally:
+        _kill_children(but=before)
+        _adopt(0)
+
+
+def _adopt(orphans: int) -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(CHILD_SUBREAPER, orphans, 0, 0, 0)
 
 
 def children() -> set[int]:
@@ -28,8 +42,7 @@ def children() -> set[int]:
     return found
 
 
-def kill_children(but: set[int]) -> None:
-    """Kill all children but these, and what they leave behind."""
+def _kill_children(but: set[int]) -> None:
     while orphans := children() - but:
         for orphan in orphans:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):

@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warpreg.checks.leaderboard.entrant import PLAIN, RESULT, RULES, Rules
-from warpreg.checks.leaderboard.orphans import adopt_orphans, children, kill_children
+from warpreg.checks.leaderboard.orphans import killed_orphans
 from warpreg.evaluation.runs.row import geometric_mean
 from warpreg.ir.errors import WarpregError
 
@@ -95,8 +96,12 @@ def _run(folder: Path, rules: Rules) -> str:
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    adopt_orphans()
-    before = children()
+    with killed_orphans():
+        return _ended(folder, rules, environment)
+
+
+def _ended(folder: Path, rules: Rules, environment: Mapping[str, str]) -> str:
+    """How the process ended."""
     process = subprocess.Popen(
         [sys.executable, "-m", "warpreg.checks.leaderboard.entrant", str(folder)],
         stdin=subprocess.DEVNULL,
@@ -112,7 +117,6 @@ def _run(folder: Path, rules: Rules) -> str:
         return f"did not end within {rules.limits.wall_seconds:,} seconds"
     finally:
         _kill_group(process)
-        kill_children(but=before)
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"took more than {rules.limits.seconds:,} seconds of processor time"
     if status < 0:
