@@ -11,14 +11,28 @@ from numba.core.codegen import JITCodeLibrary
 from piecewise_numba import units
 from piecewise_numba.piecewise import Piecewise
 from piecewise_numba.settings import storage
-from piecewise_numba.units import PLACEHOLDER, Instance, Linker, relabelled
+from piecewise_numba.units import PART, Instance, Linker, relabelled
 
 WRAPPER = "_ZN7cpython"
 """How the symbols of functions begin that Python calls (`piecewise_numba.python_entry`)."""
 
 
+SPEED = 3
+"""LLVM's level of optimisation."""
+
+
 class Lowered(JITCodeLibrary):
     """A library that keeps one function as LLVM IR."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Simplify the function, but unroll no loop: what its calls contain is inlined later, once for each of them."""
+        ll_module.data_layout = self.codegen._data_layout
+        tuning = llvmlite.binding.create_pipeline_tuning_options(SPEED)
+        tuning.loop_unrolling = False
+        passes = llvmlite.binding.create_pass_builder(self.codegen._tm, tuning)
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.getFunctionPassManager().run(function, passes)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -80,10 +94,10 @@ def emitted_parts(linker: Linker, calls: Sequence[Instance], codegen: Any) -> li
 
 
 def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> Part:
-    key = linker.key([instance], relabelled(symbol.encode(), linker.label, PLACEHOLDER).decode(), instance)
+    key = linker.key([instance], PART, instance)
     code = None if key is None else storage().read(units.KIND, key)
     if code is not None:
-        code = relabelled(code, PLACEHOLDER, linker.label)
+        code = relabelled(code, PART, symbol)
         return Part(symbol, code, loaded_part(codegen, symbol, code))
     library = Unit(codegen, symbol)
     library.own = (symbol,)
@@ -92,7 +106,7 @@ def _part(linker: Linker, instance: Instance, symbol: str, codegen: Any) -> Part
     library.finalize()
     code = library._get_compiled_object()
     if key is not None:
-        storage().write(units.KIND, key, relabelled(code, linker.label, PLACEHOLDER))
+        storage().write(units.KIND, key, relabelled(code, symbol, PART))
     return Part(symbol, code, library)
 
 

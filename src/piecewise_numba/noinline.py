@@ -21,6 +21,17 @@ def noinline(function: F) -> F:
     return function
 
 
+def apart(function: F) -> F:
+    """Mark a function as out of line, and as a unit of its own (`piecewise_numba.units`), which entry points share."""
+    vars(function)["apart"] = True
+    return noinline(function)
+
+
+def is_apart(function: Callable[..., Any]) -> bool:
+    """Whether a function is marked as a unit of its own."""
+    return "apart" in vars(function)
+
+
 def is_noinline(function: Callable[..., Any]) -> bool:
     """Whether a function is marked."""
     return "noinline" in vars(function)

@@ -1,8 +1,9 @@
 """Units of machine code: what is linked, optimised and emitted together.
 
 The unit of an entry point contains all functions that it reaches, except those that stand *apart*: functions that call
-a hook that is out of line.  Each of these is a unit, with the hook.  An edit of the hook then leaves the machine code
-of the entry point as it is, and LLVM works on the hook alone.
+a hook that is out of line, and functions that are marked so (`piecewise_numba.noinline.apart`).  Each of these is a
+unit, with all that it calls.  An edit of the hook then leaves the machine code of the entry point as it is, and LLVM
+works on the hook alone.  Entry points that reach the same marked function share its machine code.
 
 Machine code of several recipes is loaded side by side, so symbols that are visible contain a label of the recipe.
 Stored units contain `PLACEHOLDER` in its place.
@@ -19,6 +20,7 @@ from typing import Any
 import llvmlite.binding
 
 from piecewise_numba.natives import Function
+from piecewise_numba.noinline import is_apart
 from piecewise_numba.pieces import OWN, called
 
 llvm: Any = llvmlite.binding
@@ -27,6 +29,8 @@ LABEL_LENGTH = 32
 GROUP = 16
 """Modules that are linked to one of them at a time.  Chosen, not measured."""
 PLACEHOLDER = hashlib.sha256(b"the label of a recipe").hexdigest()[:LABEL_LENGTH]
+PART = f"apart.000.{PLACEHOLDER}"
+"""The symbol of a function that stands apart, where it is stored: whichever it is for an entry point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +64,12 @@ class Linker:
 
     @property
     def has_parts(self) -> bool:
-        """Whether functions may stand apart."""
+        """Whether functions stand apart that call a hook."""
         return bool(self._outside)
 
     def symbol(self, number: int) -> str:
         """The symbol of a function that stands apart."""
-        return f"apart.{number}.{self.label}"
+        return f"apart.{number:03}.{self.label}"
 
     def apart(self, calls: Sequence[Instance]) -> list[Instance]:
         """The functions that stand apart from an entry point that makes these calls."""
@@ -128,13 +132,15 @@ class Linker:
             instance = left.pop()
             if instance in inside or instance in apart:
                 continue
-            is_apart = any(call.function in self._outside for call in instance.calls)
-            if is_apart and own is None:
+            if own is None and self._is_apart(instance):
                 apart[instance] = None
                 continue
             inside[instance] = None
             left += reversed(instance.calls)
         return list(inside), list(apart)
+
+    def _is_apart(self, instance: Instance) -> bool:
+        return is_apart(instance.function) or any(call.function in self._outside for call in instance.calls)
 
 
 def bitcode_of(compiled: Any, calls: Sequence[Instance]) -> tuple[bytes, bool]:

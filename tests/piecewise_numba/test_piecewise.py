@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from piecewise_numba import pieces, recipe, type_book, units
 from piecewise_numba.natives import Function
-from piecewise_numba.noinline import noinline
+from piecewise_numba.noinline import apart, noinline
 from piecewise_numba.piecewise import CallRecord, Piecewise
 from piecewise_numba.recipe import Recipe
 from piecewise_numba.sealed import sealed
 from warpreg.counting.diagnostics import brief
 
+llvm: Any = llvmlite.binding
 Words = NDArray[np.int64]
 WORDS = np.array([1, 2, 3])
 
@@ -178,6 +180,63 @@ def test_damaged_units_are_emitted_again(compiled: Compiled) -> None:
     for file in (compiled.folder / units.KIND).iterdir():
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     assert compiled.entry(Recipe(total, {rule: apart_two}, {"rule": apart_two}), WORDS)(WORDS) == 6 + 12
+
+
+@apart
+def largest(words: Any) -> Any:
+    found = words[0]
+    for place in range(1, len(words)):
+        found = max(found, words[place])
+    return found
+
+
+@apart
+def smallest(words: Any) -> Any:
+    found = words[0]
+    for place in range(1, len(words)):
+        found = min(found, words[place])
+    return found
+
+
+def doubled_largest(words: Any) -> Any:
+    return 2 * largest(words)
+
+
+def span(words: Any) -> Any:
+    return smallest(words) - largest(words)
+
+
+def test_entry_points_share_the_machine_code_of_functions_apart(compiled: Compiled) -> None:
+    def stored() -> set[Path]:
+        return set((compiled.folder / units.KIND).iterdir())
+
+    first = compiled.entry(Recipe(doubled_largest), WORDS)
+    one = stored()
+    second = compiled.entry(Recipe(span), WORDS)
+    assert (len(one), len(stored() - one)) == (1, 1)  # `largest`, then `smallest`
+    assert (first(WORDS), second(WORDS)) == (2 * 3, 1 - 3)
+    assert compiled.entry(Recipe(span), WORDS)(WORDS) == 1 - 3
+
+
+def four_times(words: Any) -> Any:
+    result = 0
+    for place in range(4):
+        result += rule(words, place % 3)
+    return result
+
+
+def eight_times(words: Any) -> Any:
+    return 2 * four_times(words)
+
+
+def test_loops_over_calls_are_not_unrolled(compiled: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is called is inlined once."""
+    codes: list[bytes] = []
+    monkeypatch.setattr(pieces, "keep", lambda key, piece: codes.append(piece.code))
+    assert compiled(eight_times, {rule: doubled}, WORDS) == 2 * (2 + 4 + 6 + 2)
+    texts = [str(llvm.parse_bitcode(code)) for code in codes if code]
+    calls = [line for text in texts for line in text.splitlines() if f" @{pieces.called(0)}(" in line and "=" in line]
+    assert len(calls) == 1
 
 
 class Of(NamedTuple):

@@ -8,6 +8,7 @@ SMs interact only where their requests arrive, so each may be stepped for severa
 
 from __future__ import annotations
 
+from piecewise_numba.noinline import apart
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
@@ -54,6 +55,7 @@ def next_event(memory: Memory, now: int) -> int:
     return min(next_planned(memory), answers.next_answer_of_all(memory))
 
 
+@apart
 def _do_before(memory: Memory, end: int) -> None:
     """Process all events due before ``end``, in order of time."""
     while True:

@@ -15,6 +15,7 @@ With a mesh, requests and replies meet in the routers, and both parts take a cyc
 
 from __future__ import annotations
 
+from piecewise_numba.noinline import apart
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
@@ -109,6 +110,7 @@ def _handed_over(memory: Memory) -> int:
     return first
 
 
+@apart
 def _run(memory: Memory, soonest: int) -> int:
     """Step the requests up to the cycle ``soonest``, or that of the first answer or unblocked SM, and slices so far
     that no request which may still be sent reaches one earlier.  Returns that cycle; NEVER if nothing happens before.
@@ -131,6 +133,7 @@ def _run(memory: Memory, soonest: int) -> int:
     return now
 
 
+@apart
 def _carry(memory: Memory, now: int, known: int) -> int:
     """Step the requests up to the cycle ``now``, or that of the first unblocked SM, but no further than what slices do
     is known: up to ``known``, or until a request reaches one.  Returns the first of the former cycles.

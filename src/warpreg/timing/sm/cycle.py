@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import noinline
 from warpreg.timing.core import ports
 from warpreg.timing.core.columns import clock, machine, schedulers, sms
 from warpreg.timing.core.columns import team as team_columns
@@ -37,10 +38,11 @@ def run(c: Core, memory: Any, d: Any) -> int:
     """
     team.begin_window(c)
     while True:
-        if c.clock[clock.MEMBER] == 0 and c.clock[clock.MEMBERS] > 1:
-            status = _lead(c, memory, d)
-        else:
-            status = _step_all(c, memory, d)
+        leads = c.clock[clock.MEMBER] == 0 and c.clock[clock.MEMBERS] > 1
+        begin = _work_ahead(c, memory) if leads else 0
+        status = _step_all(c, memory, d)
+        if leads:
+            team.note_stepping(c, processor_cycles() - begin)
         if status == DONE:
             status = team.arrive(c, _soonest(c, memory), ports.room_for_sms(memory))
         if status == DONE:
@@ -51,14 +53,13 @@ def run(c: Core, memory: Any, d: Any) -> int:
         team.begin_window(c)
 
 
-def _lead(c: Core, memory: Any, d: Any) -> int:
-    """`_step_all` of the leader, after the work of memory that other threads do not wait for."""
+def _work_ahead(c: Core, memory: Any) -> int:
+    """In the leader: work of memory that other threads do not wait for.  Returns when it ends, in processor cycles."""
     begin = processor_cycles()
     ports.work_ahead(memory)
-    between = processor_cycles()
-    status = _step_all(c, memory, d)
-    team.note_time(c, between - begin, processor_cycles() - between)
-    return status
+    end = processor_cycles()
+    team.note_ahead(c, end - begin)
+    return end
 
 
 def _look_ahead(c: Core, memory: Any) -> int:
@@ -112,6 +113,7 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
                 return DONE
 
 
+@noinline
 def _place(c: Core, d: Any, sm: SmRow) -> int:
     """Dispatch a thread block, if any is left, to the SM whose turn it is."""
     c.clock[clock.NEXT_BLOCK] = c.team[COMMON, NEXT_BLOCK]

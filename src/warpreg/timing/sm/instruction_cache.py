@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecewise_numba.noinline import noinline
 from warpreg.gpu import pipes
 from warpreg.timing.core import conditions as when
 from warpreg.timing.core import ports
@@ -68,6 +69,7 @@ def _there_from(c: Core, sm: SmRow, warp: WarpRow, line: int, at: int) -> int:
     return use(c, sm, row)
 
 
+@noinline
 def _miss(c: Core, sm: SmRow, turn: SchedulerRow, first: LineRow, line: int, at: int) -> int:
     """When a line comes that the L0 lacks: from the stream buffer, or from the L1, where a new stream then begins."""
     end = c.rows[turn, schedulers.STREAM_END]

@@ -180,11 +180,14 @@ def begin_window(c: Core) -> None:
     c.clock[clock.NEXT_BLOCK] = c.team[team.COMMON, team.NEXT_BLOCK]
 
 
-def note_time(c: Core, ahead: int, stepping: int) -> None:
-    """The leader has worked ahead of the SMs, and stepped its own, for so many cycles of the processor."""
-    leader = row_of(0)
-    c.team[leader, team.AHEAD] += ahead
-    c.team[leader, team.STEPPING] += stepping
+def note_ahead(c: Core, cycles: int) -> None:
+    """The leader has worked ahead of the SMs for so many cycles of the processor."""
+    c.team[row_of(0), team.AHEAD] += cycles
+
+
+def note_stepping(c: Core, cycles: int) -> None:
+    """The leader has stepped its SMs for so many cycles of the processor."""
+    c.team[row_of(0), team.STEPPING] += cycles
 
 
 def share_sms(c: Core) -> None:
