@@ -27,7 +27,7 @@ from piecewise_numba.natives import Function
 from piecewise_numba.noinline import is_noinline
 from piecewise_numba.options import OPTIONS, Mode
 from piecewise_numba.processor import Processor, chosen, included
-from piecewise_numba.rebuild import as_it_is, rebuild
+from piecewise_numba.rebuild import as_it_is, rebuild, rebuilt_for_now
 from piecewise_numba.type_keys import kind, spelled
 
 Entry = Callable[..., Any]
@@ -128,17 +128,17 @@ class Recipe:
             plain.append(function)
             return compilation.inlined(function)
 
-        built = rebuild({"entry": self.entry, **self.hooks}, lowered, self.replaced)
-        entry = plain[0]
-        # Machine code of other processes is loaded beside that of this one, so names must be unique.
-        entry.__qualname__ = f"{entry.__name__}_{digest[:32]}"
-        hooks = {name: built[name] for name in self.hooks}
-        try:
-            with chosen.selecting() if self.selects else nullcontext():
-                compiled = compilation.outermost(entry, signature, hooks.values())
-        except NumbaError as error:
-            raise CompileError(error, hooks) from error
-        self.check(hooks)
+        with rebuilt_for_now({"entry": self.entry, **self.hooks}, lowered, self.replaced) as built:
+            entry = plain[0]
+            # Machine code of other processes is loaded beside that of this one, so names must be unique.
+            entry.__qualname__ = f"{entry.__name__}_{digest[:32]}"
+            hooks = {name: built[name] for name in self.hooks}
+            try:
+                with chosen.selecting() if self.selects else nullcontext():
+                    compiled = compilation.outermost(entry, signature, hooks.values())
+            except NumbaError as error:
+                raise CompileError(error, hooks) from error
+            self.check(hooks)
         return compiled
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import llvmlite.binding
 import numpy as np
 import pytest
+from numba.core import dispatcher
 from numpy.typing import NDArray
 
 from piecewise_numba import pieces, recipe, type_book, units
@@ -237,6 +240,22 @@ def test_loops_over_calls_are_not_unrolled(compiled: Compiled, monkeypatch: pyte
     texts = [str(llvm.parse_bitcode(code)) for code in codes if code]
     calls = [line for text in texts for line in text.splitlines() if f" @{pieces.called(0)}(" in line and "=" in line]
     assert len(calls) == 1
+
+
+def of_a_module(words: Any) -> Any:
+    return np.int64(here.total(words))
+
+
+here = ModuleType("here")
+vars(here)["total"] = total
+
+
+def test_a_build_leaves_no_dispatchers(compiled: Compiled) -> None:
+    """numba keeps the types of modules that compiled functions use; what these reach is let go."""
+    assert compiled(of_a_module, {rule: doubled}, WORDS) == 6 + 12
+    gc.collect()
+    left = [one.py_func for one in gc.get_objects() if issubclass(type(one), dispatcher.Dispatcher)]
+    assert not [function for function in left if function.__module__ == __name__]
 
 
 class Of(NamedTuple):
