@@ -238,3 +238,26 @@ def test_an_array_without_a_scope_cannot_be_written(tmp_path: Path) -> None:
         DesignError, match="hook plan_reads: it writes an array that is shared by the kernel; state that"
     ):
         replay(path_of(launched), launched.kernel, one)
+
+
+LEAVING = """
+from warpreg.designs.interface import Declaration, count, hook, thread_block
+DESIGN = Declaration(slot="mapping", order="sm", events=("first",), source="assumed: a test")
+@hook
+def block_end(state, program, sm, plan):
+    count(plan, 0, thread_block(program, 0) + 1)
+"""
+
+
+def test_thread_blocks_that_leave_in_the_same_cycle_do_so_by_slot(tmp_path: Path) -> None:
+    """Thread block 0 ends first, and block 2 takes its slot.  It ends with block 1, the older one, which is in slot 1.
+
+    A move issued at t is done at t + 4.  Block 0 issues at 1 and leaves at 5; block 2 issues at 6 and leaves at 10.
+    Block 1 is fetched at 2 and issues its fifth and last move at 6.  At the ends, slot 0 has block 0, block 2 and none.
+    """
+    (tmp_path / "leaving.py").write_text(LEAVING, encoding="utf-8")
+    kernel = code("mov.b32 R1, 1", "\n".join(f"mov.b32 R{register}, 1" for register in range(5)))
+    launched = Launched(kernel, tuple((WarpPath(((path, FULL),)),) for path in (0, 1, 0)))
+    run = agreed(launched, Sm(slots=2, schedulers=2), resident=2, design=load(tmp_path / "leaving.py"))
+    assert run.outcome.logs[0].left == [(5, 0), (10, 2), (10, 1)]
+    assert run.outcome.counts.events.tolist() == [1 + 3 + 0]

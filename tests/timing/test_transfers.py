@@ -17,6 +17,7 @@ from tests.timing.test_read_window import sub_cores
 from piecewise_numba.options import Mode
 from warpreg.designs import DesignError, load
 from warpreg.replay import replay
+from warpreg.timing.errors import TimingError
 
 FETCHED = load(File(__file__).parent / "designs" / "fetched.py")
 MAD = "mad.lo.s32 R7, R0, R1, R2\nmov.b32 R5, R7"
@@ -80,6 +81,52 @@ def test_a_path_is_shared_by_an_sm_or_a_scheduler(per: str, last: int) -> None:
 
 
 LONG = "mad.lo.s32 R13, R0, R1, R2" + "\nmov.b32 R13, 1" * 8
+LENDING = """
+from warpreg.designs.interface import Declaration, Path, count, fetch, hook, now, sm_of, spill, transfer
+DESIGN = Declaration(slot="levels", levels=("MRF", "TOP"), events=("there",), order="sm", source="assumed: a test")
+def paths(parameters):
+    return (Path("MRF", "TOP", latency=4, per="scheduler"),)
+@hook
+def issued(state, program, warp, pc, plan):
+    if pc == 0:
+        transfer(plan, 0, 1, warp=OTHER)
+@hook
+def transferred(state, program, warp, path, register, plan):
+    count(plan, 0, (warp + 1) * now(plan))
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "there"),
+    [("warp", (1 + 2 + 6 + 7) * 5), ("sm_of(program, warp) * program.slots", 1 * (5 + 6) + 6 * (5 + 6))],
+)
+def test_a_transfer_takes_the_path_of_the_warp_that_it_names(tmp_path: File, other: str, there: int) -> None:
+    """On each of two SMs of five slots, two warps of two schedulers issue at 1: warps 0 and 1, 5 and 6.  Each has a
+    path for itself, or both take that of the first one, where the second sets out a cycle later.
+    """
+    (tmp_path / "lending.py").write_text(LENDING.replace("OTHER", other), encoding="utf-8")
+    block = (WarpPath(((0, FULL),)), WarpPath(((0, FULL),)))
+    sm, design = Sm(slots=5, schedulers=2), load(tmp_path / "lending.py")
+    run = agreed(Launched(code(LONG), (block, block)), sm, sms=2, design=design)
+    assert run.outcome.counts.events.tolist() == [there]
+
+
+@pytest.mark.parametrize(
+    "call", ["transfer(plan, 0, 1, warp=4)", "spill(plan, 1, warp=4)", "fetch(plan, 1, warp=4)",
+             "move(plan, 0, 1, 1, warp=4)", "extra(plan, 0, READ, 1, warp=4)"],
+)  # fmt: skip
+def test_a_hook_names_no_warp_of_another_sm(tmp_path: File, call: str) -> None:
+    """Warp 4 is the last one of the first SM, warp 5 the first one of the second; checks say so, and the reference."""
+    text = LENDING.replace("transfer(plan, 0, 1, warp=OTHER)", call).replace("count,", "count, extra, move, READ,")
+    (tmp_path / "lending.py").write_text(text, encoding="utf-8")
+    block = (WarpPath(((0, FULL),)),)
+    launched, sm = Launched(code(LONG), (block, block)), replace(BANKED, slots=5)
+    with pytest.raises(
+        DesignError, match=r"warp 4 is not one of 5 to 9, the warps of this SM \(issued, warp 5, pc 0\)"
+    ):
+        fast(launched, machine_with_memory(sm, 20, 1, 2), 2, 8, design=load(tmp_path / "lending.py"))
+    with pytest.raises(TimingError, match="SM 1 names warp 4"):
+        agreed(launched, sm, sms=2, design=load(tmp_path / "lending.py", checked=False))
 
 
 def test_the_example_of_the_documentation(tmp_path: File) -> None:

@@ -155,9 +155,9 @@ class Behaviour:
 
     def watched(self, extent: Extent) -> AbstractContextManager[None]:
         """What the core runs in: a check that fails in a hook becomes a DesignError."""
-        return watched(
-            self.hooks, Limits(slices=self._slices, registers=self.program.register_count, warps=extent.warps)
-        )
+        slots = extent.warps // max(1, extent.sms)
+        registers = self.program.register_count
+        return watched(self.hooks, Limits(slices=self._slices, registers=registers, warps=extent.warps, slots=slots))
 
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""

@@ -156,6 +156,12 @@ def needs_pass(state: State, program: Program, pc: int) -> bool:
     return program.result_start[pc + 1] > program.result_start[pc] and mix(state.seed, pc, 3, 3) == 0
 
 
+def beside(program: Program, warp: int) -> int:
+    """The first warp of the pair; where that is one of another SM, the warp itself."""
+    first = warp // 2 * 2
+    return first if sm_of(program, first) == sm_of(program, warp) else warp
+
+
 def where(program: Program, sm: int) -> int:
     """Which thread blocks are where."""
     found = 0
@@ -177,7 +183,7 @@ def block_end(state: State, program: Program, sm: int, plan: Plan) -> None:
 
 @hook
 def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
-    state.own[warp] += 5 + thread_block(program, warp // 2 * 2) + index_in_block(program, warp)
+    state.own[warp] += 5 + thread_block(program, beside(program, warp)) + index_in_block(program, warp)
     count(plan, STARTS, 1 + now(plan) * state.own[warp])
     wake(plan, GATE)
     if mix(state.seed, warp, state.own[warp], 3) == 0:
@@ -188,7 +194,7 @@ def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
-    count(plan, STARTS, 1 + thread_block(program, warp) * 3 + index_in_block(program, warp // 2 * 2))
+    count(plan, STARTS, 1 + thread_block(program, warp) * 3 + index_in_block(program, beside(program, warp)))
     count(plan, ENDS, state.own[warp] * now(plan))
     move(plan, TOP, MRF, 1)
     transfer(plan, 1, 2)
@@ -210,7 +216,7 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
         move(plan, TOP, MRF, 2)
     elif mix(state.seed, warp, now(plan), 3) == 1:
         transfer(plan, 1, 4)
-        transfer(plan, 0, 4, warp=warp // 2 * 2)
+        transfer(plan, 0, 4, warp=beside(program, warp))
 
 
 @hook

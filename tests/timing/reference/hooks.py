@@ -30,6 +30,7 @@ from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
 from warpreg.designs.loading.fetch import UNSLICED
 from warpreg.timing.core.access_record import DESIGN_BASE, LINES_OF_SM, OWN_LINES
+from warpreg.timing.errors import TimingError
 
 Tell = Callable[[int, int], None]
 Complete = Callable[[int, int, int], None]
@@ -456,20 +457,20 @@ class Hooks:
         for row in plan.extras[:extras].tolist():
             action, warp, register, bank = row
             if action >= TRANSFER:
-                slot = warp % self._sm.slots
+                slot = self._slot_of(warp)
                 own = None if bank == UNSET else bank
                 self._begin(Transfer(action - TRANSFER, register, slot, self._slots[slot], own), plan.cycle)
                 continue
-            self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
+            self.extras.append(Extra(register, self._slot_of(warp), None if bank == UNSET else bank))
         for token in plan.woken[:woken].tolist():
             self._wake(token, plan.cycle)
         for load, cycles in plan.completed[: plan.queued[details.COMPLETED]].tolist():
             self._complete(load, cycles, plan.cycle)
         for way, warp, register, line, sectors, _ in plan.sent[: plan.queued[details.SENT]].tolist():
-            place = OWN_LINES + line if line != UNSET else warp % self._sm.slots * REGISTERS + register
+            slot = self._slot_of(warp)
+            place = OWN_LINES + line if line != UNSET else slot * REGISTERS + register
             place = DESIGN_BASE + (self._index * LINES_OF_SM + place) * LINE_BYTES
-            is_fetch, slot = way == details.FETCHED, warp % self._sm.slots
-            self._send(Traffic(is_fetch, slot, register, place, sectors, plan.cycle))
+            self._send(Traffic(way == details.FETCHED, slot, register, place, sectors, plan.cycle))
         for table, index, action in plan.asked[: plan.queued[details.ASKED]].tolist():
             served = self._tables.serve(table, index, plan.cycle)
             plan.tables[table, details.CONFLICTS] += served > plan.cycle
@@ -477,6 +478,12 @@ class Hooks:
                 self._looked_up = max(self._looked_up, served + self._shared.behaviour.tables[table].stages)
         plan.queued[: details.POSTPONED] = 0
         return 0 if answer is None else int(answer)
+
+    def _slot_of(self, warp: int) -> int:
+        """The slot of a warp that a hook names; it must be one of this SM."""
+        if warp >= 0 and warp // self._sm.slots != self._index:
+            raise TimingError(f"a hook of SM {self._index} names warp {warp}, which is not one of its own")
+        return warp % self._sm.slots
 
     def _number(self, warp: Warp) -> int:
         return self._index * self._sm.slots + warp.slot

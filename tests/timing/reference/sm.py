@@ -146,7 +146,8 @@ class StreamingMultiprocessor:
             if warp is not None and warp.has_ended and not warp.end_was_told:
                 warp.end_was_told = True
                 self.hooks.of_warp("warp_end", warp, now)
-        for block in [block for block in self.blocks if block.has_ended]:
+        ended = [block for block in self.blocks if block.has_ended]
+        for block in sorted(ended, key=lambda block: block.warps[0].slot):
             self.hooks.of_block("block_end", now)
             self.blocks.remove(block)
             self.log.left.append((now, block.index))

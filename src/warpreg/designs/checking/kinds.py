@@ -53,6 +53,7 @@ class Kind(enum.IntEnum):
     UNSEEN = enum.auto()
     OTHERS_WARP = enum.auto()
     CANNOT_ISSUE = enum.auto()
+    OTHER_SM = enum.auto()
 
 
 OUTSIDE = "{what} {value} is outside {low} to {high}"
@@ -72,6 +73,7 @@ WORDS = {
     Kind.HELD: "register {value} of the register file is outside {low} to {high}, what a warp holds by residency",
     Kind.UNSEEN: "only choose, turns_start and turns_end see warps of a scheduler",
     Kind.OTHERS_WARP: "warp {value} is not a warp of the scheduler",
+    Kind.OTHER_SM: "warp {value} is not one of {low} to {high}, the warps of this SM",
     Kind.CANNOT_ISSUE: "warp {value} cannot issue; choose one of which can_issue says so, or NOBODY",
     Kind.QUEUE: "one call queues more than {high} extra accesses, transfers, tokens, table accesses, completed "
     "loads or memory accesses",

@@ -85,7 +85,7 @@ BANK, SLICES, ROW, REGISTER, WARP, WIDTH, NO_WIDTH = (
     int(Kind.BANK), int(Kind.SLICES), int(Kind.ROW), int(Kind.REGISTER), int(Kind.WARP), int(Kind.WIDTH),
     int(Kind.NO_WIDTH),
 )  # fmt: skip
-UNSEEN, OTHERS_WARP = int(Kind.UNSEEN), int(Kind.OTHERS_WARP)
+UNSEEN, OTHERS_WARP, OTHER_SM = int(Kind.UNSEEN), int(Kind.OTHERS_WARP), int(Kind.OTHER_SM)
 
 
 def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
@@ -229,13 +229,20 @@ def register(site: int, given: Any) -> Any:
 
 
 def warp(site: int, given: Any) -> Any:
-    """A warp slot of the machine."""
-    return require(site, WARP, given, UNSET, fault_record()[words.WARPS] - 1)
+    """A warp slot of the SM of the call, as far as it is known how many an SM has."""
+    record = fault_record()
+    require(site, WARP, given, UNSET, record[words.WARPS] - 1)
+    slots, sm = record[words.SLOTS], record[words.SM_OF_PLAN]
+    if given != UNSET and slots != words.NO_LIMIT and given // slots != sm:
+        fail(site, OTHER_SM, given, sm * slots, (sm + 1) * slots - 1)
+    return given
 
 
 def queue(site: int, plan: Any) -> Any:
     """The plan of a call that may queue an access or a token."""
-    fault_record()[words.QUEUING] = site
+    record = fault_record()
+    record[words.QUEUING] = site
+    record[words.SM_OF_PLAN] = plan.sm
     return plan
 
 
@@ -256,6 +263,7 @@ def transferring(site: int, plan: Any) -> Any:
     """The plan of a call that starts a transfer."""
     record = fault_record()
     record[words.QUEUING] = site
+    record[words.SM_OF_PLAN] = plan.sm
     record[words.WARP_OF_PLAN] = plan.warp
     record[words.PATHS] = 0
     for number in range(plan.first_path, min(plan.first_path + MAX_PATHS, plan.paths.shape[0])):
@@ -277,7 +285,7 @@ def transferred_warp(site: int, given: Any) -> Any:
     """Its warp; a hook of an SM must name one."""
     if given == UNSET and fault_record()[words.WARP_OF_PLAN] < 0:
         fail(site, NO_WARP, given, 0, 0)
-    return require(site, WARP, given, UNSET, fault_record()[words.WARPS] - 1)
+    return warp(site, given)
 
 
 def source_level(site: int, level: Any) -> Any:
@@ -371,7 +379,7 @@ def moved(site: int, amount: Any) -> Any:
     if amount != 0:
         record = fault_record()
         require(site, REGISTER, record[words.REGISTER], UNSET, record[words.REGISTERS] - 1)
-        require(site, WARP, record[words.OTHER_WARP], UNSET, record[words.WARPS] - 1)
+        warp(site, record[words.OTHER_WARP])
     return amount
 
 

@@ -22,13 +22,14 @@ _one_at_a_time = threading.RLock()
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What hooks may name, as far as it is known: banks, slices and rows of the register file, registers that a warp
-    holds, warp slots; ``named``: the registers that the kernel names."""
+    holds, warp slots of all SMs and of one; ``named``: the registers that the kernel names."""
 
     banks: int = words.NO_LIMIT
     slices: int = 31
     rows: int = words.NO_LIMIT
     registers: int = words.NO_LIMIT
     warps: int = words.NO_LIMIT
+    slots: int = words.NO_LIMIT
     named: int = 0
 
 
@@ -70,7 +71,7 @@ def _begin(limits: Limits) -> None:
     RECORD[:] = 0
     RECORD[[words.FIRST_SOURCE, words.FIRST_RESULT, words.FIRST_WIDTH, words.FIRST_WARP]] = words.NOT_PLANNED
     RECORD[[words.BANKS, words.SLICES, words.ROWS]] = limits.banks, limits.slices, limits.rows
-    RECORD[[words.REGISTERS, words.WARPS]] = limits.registers, limits.warps
+    RECORD[[words.REGISTERS, words.WARPS, words.SLOTS]] = limits.registers, limits.warps, limits.slots
     RECORD[words.IS_SHORT] = limits.named > limits.registers
     RECORD[words.FEW] = -1 if RECORD[words.IS_SHORT] else words.KEPT_BITS
 

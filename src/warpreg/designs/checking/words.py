@@ -66,6 +66,10 @@ END_WARP = 32
 """Behind its last one."""
 WARP_STEP = 33
 """From one to the next."""
+SLOTS = 34
+"""Warp slots of an SM, which the core sets."""
+SM_OF_PLAN = 35
+"""The SM of a call that may name a warp."""
 
 MAX_OPERANDS = 1024
 """Of one instruction, sources and results each."""

@@ -136,6 +136,7 @@ class EntryArguments:
             slices=behaviour.banks.slices,
             registers=behaviour.registers,
             warps=sms * slots,
+            slots=slots,
             named=program.register_count,
         )
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
