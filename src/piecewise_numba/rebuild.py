@@ -47,14 +47,13 @@ def rebuilt_for_now(
     functions: Mapping[str, Function], compiled: Callable[[FunctionType], Any], replaced: Mapping[Function, Function]
 ) -> Iterator[dict[str, Any]]:
     """`rebuild`, for use in this context: afterwards, modules that the functions use are empty.  numba keeps the types
-    of modules that it has met, and with them all that their functions reach: 20 MB for each core.
+    of modules that it has met, and with them all that their functions reach.  After an exception they stay, because
+    numba writes its messages when they are read.
     """
     rebuilder = _Rebuilder(compiled, replaced, natives=True)
-    try:
-        yield {name: rebuilder.function(function) for name, function in functions.items()}
-    finally:
-        for module in rebuilder.stand_ins:
-            vars(module).clear()
+    yield {name: rebuilder.function(function) for name, function in functions.items()}
+    for module in rebuilder.stand_ins:
+        vars(module).clear()
 
 
 def as_it_is(function: FunctionType) -> FunctionType:
