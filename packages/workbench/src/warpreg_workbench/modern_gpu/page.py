@@ -166,7 +166,8 @@ def study_text(
 @click.option("--measurements", type=click.Path(path_type=Path), default="measurements/h100.json", show_default=True)
 @click.option("--size", default="tiny", show_default=True, help="Size of the workloads.")
 @click.option("--designs", metavar="A,B", help="These designs. Default: all of the package.")
-@click.option("--varied", metavar="A,B", help="Of these, also with another code, machine and size. Default: all.")
+@click.option("--varied", metavar="A,B", help="Of these, also with another code and machine. Default: all.")
+@click.option("--larger", metavar="A,B", help="Of these, also at small. Default: those of --varied.")
 @click.option("--workloads", metavar="A,B", default=",".join(WORKLOADS), show_default=True)
 @click.option("-j", "--processes", type=click.IntRange(1), help="Worker processes. Default: one for each processor.")
 def main(
@@ -175,16 +176,22 @@ def main(
     size: str,
     designs: str | None,
     varied: str | None,
+    larger: str | None,
     workloads: str,
     processes: int | None,
 ) -> None:
     """Measure accuracy and designs, and write the tables of PAGE and its picture."""
     begin()
     chosen = [PLAIN, *designs.split(",")] if designs else study.names()
-    on_all_sides = [PLAIN, *varied.split(",")] if varied else chosen
+    also = [PLAIN, *varied.split(",")] if varied else chosen
+    at_small = [PLAIN, *larger.split(",")] if larger else also
     named = workloads.split(",")
-    others = [side for side in SIDES if side != WINDOW]
-    cells = [*study.cells(chosen, named, size, [WINDOW]), *study.cells(on_all_sides, named, size, others)]
+    others = [side for side in SIDES if side not in (WINDOW, LARGER)]
+    cells = [
+        *study.cells(chosen, named, size, [WINDOW]),
+        *study.cells(also, named, size, others),
+        *study.cells(at_small, named, size, [LARGER]),
+    ]
     done = 0
 
     def told(more: int) -> None:
