@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import llvmlite.binding
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 
 from piecewise_numba import units
@@ -17,17 +18,13 @@ WRAPPER = "_ZN7cpython"
 """How the symbols of functions begin that Python calls (`piecewise_numba.python_entry`)."""
 
 
-SPEED = 3
-"""LLVM's level of optimisation."""
-
-
 class Lowered(JITCodeLibrary):
     """A library that keeps one function as LLVM IR."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Simplify the function, but unroll no loop: what its calls contain is inlined later, once for each of them."""
         ll_module.data_layout = self.codegen._data_layout
-        tuning = llvmlite.binding.create_pipeline_tuning_options(SPEED)
+        tuning = llvmlite.binding.create_pipeline_tuning_options(cast(Any, config).OPT)
         tuning.loop_unrolling = False
         passes = llvmlite.binding.create_pass_builder(self.codegen._tm, tuning)
         for function in ll_module.functions:

@@ -38,8 +38,7 @@ def rebuild(
     ``replaced`` first maps plain functions to their replacements.  With ``natives``, functions with an intrinsic are
     replaced by it (`piecewise_numba.natives`).
     """
-    rebuilder = _Rebuilder(compiled, replaced, natives)
-    return {name: rebuilder.function(function) for name, function in functions.items()}
+    return _Rebuilder(compiled, replaced, natives).functions(functions)
 
 
 @contextmanager
@@ -51,7 +50,7 @@ def rebuilt_for_now(
     numba writes its messages when they are read.
     """
     rebuilder = _Rebuilder(compiled, replaced, natives=True)
-    yield {name: rebuilder.function(function) for name, function in functions.items()}
+    yield rebuilder.functions(functions)
     for module in rebuilder.stand_ins:
         vars(module).clear()
 
@@ -96,6 +95,9 @@ class _Rebuilder:
         self._natives = natives
         self._done: dict[Function, Any] = {}
         self.stand_ins: list[ModuleType] = []
+
+    def functions(self, functions: Mapping[str, Function]) -> dict[str, Any]:
+        return {name: self.function(function) for name, function in functions.items()}
 
     def function(self, function: Function) -> Any:
         while function in self._replaced:

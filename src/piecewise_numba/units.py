@@ -50,6 +50,7 @@ class Instance:
 
 def relabelled(code: bytes, before: str, after: str) -> bytes:
     """Machine code with another label of the same length."""
+    assert len(before) == len(after), (before, after)
     return code.replace(before.encode(), after.encode())
 
 
