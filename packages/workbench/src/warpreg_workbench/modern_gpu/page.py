@@ -16,6 +16,7 @@ from warpreg.evaluation.sweep.processes import begin
 from warpreg.evaluation.sweep.ranking import Comparison
 from warpreg.gpu import load
 from warpreg.gpu_kit.simulated import Accuracy, ComparedCycles, compare_cycles
+from warpreg.ir.errors import UnknownNameError
 from warpreg.report.style import style
 from warpreg_workbench.modern_gpu import study
 from warpreg_workbench.modern_gpu.design_figures import (
@@ -187,11 +188,14 @@ def main(
     at_small = [PLAIN, *larger.split(",")] if larger else also
     named = workloads.split(",")
     others = [side for side in SIDES if side not in (WINDOW, LARGER)]
-    cells = [
-        *study.cells(chosen, named, size, [WINDOW]),
-        *study.cells(also, named, size, others),
-        *study.cells(at_small, named, size, [LARGER]),
-    ]
+    try:
+        cells = [
+            *study.cells(chosen, named, size, [WINDOW]),
+            *study.cells(also, named, size, others),
+            *study.cells(at_small, named, size, [LARGER]),
+        ]
+    except UnknownNameError as error:
+        raise click.UsageError(str(error)) from None
     done = 0
 
     def told(more: int) -> None:
