@@ -25,10 +25,11 @@ Row = Mapping[str, Any]
 LINE_BITS = 8 * LINE_BYTES
 K40_FIRST, K40_SECOND, K40_DRAM = 5.85, 15.48, 30.55
 """pJ per bit from the first level to registers, from the second level to the first, and from GDDR5 to the second level,
-measured on a K40 of 28 nm (Arunkumar et al., HPCA 2019).
+measured on a K40 of 28 nm (Arunkumar et al., HPCA 2019).  The paper was not at hand: these are the numbers that later
+work cites.
 """
 HBM2 = 3.92
-"""pJ per bit of an access, in the memory alone (O'Connor et al., MICRO 2017)."""
+"""pJ per bit of an access, in the memory alone (O'Connor et al., MICRO 2017, as later work cites it)."""
 OPERAND_PORTS = 3
 """Sources of an instruction that look up their tags at once, at the most."""
 
