@@ -9,12 +9,15 @@ Where ``WARPREG_REFUSE_SKIPS`` is set, as in CI, a skipped test fails the run: a
 from __future__ import annotations
 
 import gc
+import math
 import os
 import tempfile
 from collections.abc import Iterable
 
 import pytest
 from hypothesis import settings
+
+from piecewise_numba import bounded
 
 WORKER = "PYTEST_XDIST_WORKER"
 REFUSE_SKIPS = "WARPREG_REFUSE_SKIPS"
@@ -37,7 +40,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and compilers in memory are not searched for garbage again and again."""
+    """Thousands of tests and compilers in memory are not searched for garbage again and again.  Tests compile in their
+    own process, however much that leaves in it, so that they see it.
+    """
+    bounded.LEFT_MIB = math.inf
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -1,0 +1,225 @@
+"""A process in which compilation has left enough compiles in copies of itself, with equal results."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from piecewise_numba import bounded, recipe
+from piecewise_numba.entry_points import EntryCode, EntryPoint
+from piecewise_numba.recipe import Recipe
+from warpreg.cli import main
+
+WORDS = (np.arange(3),)
+
+
+def total(words: Any) -> int:
+    found = 0
+    for word in words:
+        found += word
+    return found
+
+
+def greatest(words: Any) -> int:
+    found = 0
+    for word in words:
+        found = max(found, word)
+    return found
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compilation has left more than a process may have."""
+    monkeypatch.setattr(bounded, "LEFT_MIB", -1.0)
+    monkeypatch.setattr(bounded, "has_own_threads", lambda: True)  # pytest's workers have others
+
+
+@pytest.fixture
+def compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
+    """The processes that have compiled since."""
+    build, file = Recipe._build, tmp_path / "processes"
+    file.touch()
+
+    def noted(*given: Any) -> Any:
+        with file.open("a", encoding="ascii") as lines:
+            lines.write(f"{os.getpid()}\n")
+        return build(*given)
+
+    monkeypatch.setattr(Recipe, "_build", noted)
+    return lambda: [int(line) for line in file.read_text(encoding="ascii").split()]
+
+
+def forget() -> None:
+    """Have nothing compiled, as a new process."""
+    recipe._loaded.clear()
+    recipe._by_digest.clear()
+
+
+def entry(function: Any) -> Any:
+    forget()
+    return recipe.compiled(function, WORDS)
+
+
+@pytest.mark.usefixtures("full")
+def test_each_entry_point_has_a_copy_of_its_own(
+    compiling: Callable[[], list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "empty"))
+    left_mib = bounded._left_mib
+    assert entry(total)(*WORDS) == 3
+    assert [entry(greatest)(*WORDS) for _ in range(2)] == [2, 2]
+    assert len({os.getpid(), *compiling()}) == 3
+    assert len(compiling()) == 2  # the third one was in the cache
+    assert bounded._left_mib == left_mib
+
+
+FILES = Path("/proc/self/fd")
+COMPARISON = ["compare", "vector-add", "--size", "tiny", "--designs", "rfc", "--json"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("full")
+def test_rows_are_equal(
+    compiling: Callable[[], list[int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(bounded, "LEFT_MIB", math.inf)
+        assert main(COMPARISON) == 0
+    expected = capsys.readouterr()
+    here = set(compiling())
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "empty"))
+    forget()
+    assert main(COMPARISON) == 0
+    assert capsys.readouterr() == expected
+    assert here <= {os.getpid()}
+    assert set(compiling()) - here
+
+
+@pytest.mark.usefixtures("full")
+def test_what_compilation_leaves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    resident = iter([100.0, 130.0, 130.0, 150.0])
+    monkeypatch.setattr(bounded, "_resident_mib", lambda: next(resident))
+    monkeypatch.setattr(bounded, "_left_mib", 5.0)
+    monkeypatch.setattr(bounded, "LEFT_MIB", 5.0)
+    entry_point = EntryPoint(0, EntryCode("symbol", b"", []), None)
+    assert bounded.built(lambda: entry_point) is entry_point
+    assert bounded._left_mib == 35.0
+    monkeypatch.setattr(bounded, "LEFT_MIB", 35.0)
+    assert bounded.built(os.getpid) == os.getpid()  # of a compiler whose code no copy could send
+    assert bounded._left_mib == 35.0
+
+
+def test_another_thread_is_not_left_out_of_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "LEFT_MIB", -1.0)
+    monkeypatch.setattr(bounded, "has_own_threads", lambda: False)
+    monkeypatch.setattr("threading.active_count", lambda: 2)
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a copy lacks the other thread"))
+    assert bounded.built(os.getpid) == os.getpid()
+
+
+@pytest.mark.usefixtures("full")
+def test_an_error_is_raised_in_the_process_itself() -> None:
+    def fails() -> Any:
+        raise ValueError(os.getpid())
+
+    with pytest.raises(ValueError, match=f"^{os.getpid()}$"):
+        bounded.built(fails)
+
+
+@pytest.mark.usefixtures("full")
+def test_what_a_copy_cannot_send_is_compiled_here() -> None:
+    # A copy that the system kills, and code that holds addresses of its process.
+    parent = os.getpid()
+
+    def dies() -> Any:
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "here"
+
+    assert bounded.built(dies) == "here"
+    kept_open = EntryPoint(0, None, None)
+    assert bounded.built(lambda: kept_open) is kept_open
+
+
+@pytest.mark.usefixtures("full")
+def test_without_room_for_a_copy_this_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    files = len(list(FILES.iterdir()))
+    monkeypatch.setattr(os, "fork", refused)
+    assert bounded.built(os.getpid) == os.getpid()
+    assert len(list(FILES.iterdir())) == files
+
+
+@pytest.mark.usefixtures("full")
+def test_ctrl_c_ends_the_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    here = os.getpid()
+
+    def waits() -> Any:
+        (tmp_path / "copy").write_text(str(os.getpid()), encoding="ascii")
+        time.sleep(0.3)  # what interrupts a fork can get lost
+        os.kill(here, signal.SIGUSR1)
+        time.sleep(60)
+
+    before = signal.signal(signal.SIGUSR1, interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            bounded.built(waits)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    copy = int((tmp_path / "copy").read_text(encoding="ascii"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(copy, 0)
+
+
+@pytest.mark.usefixtures("full")
+def test_ctrl_c_that_reaches_only_the_copy() -> None:
+    here = os.getpid()
+
+    def interrupted() -> Any:
+        assert os.getpid() != here
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        bounded.built(interrupted)
+
+
+KILLED = """
+import os, signal, time
+from piecewise_numba import bounded
+bounded.LEFT_MIB = -1.0
+def waits():
+    print(os.getpid(), flush=True)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+bounded.built(waits)
+"""
+
+
+def test_a_copy_ends_with_its_process() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED]
+    begun = time.monotonic()
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    # The pipe of its output is open as long as the copy lives.
+    assert int(done.stdout) > 0
+    assert done.returncode == -signal.SIGKILL
+    assert time.monotonic() - begun < 30
