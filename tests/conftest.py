@@ -9,7 +9,6 @@ Where ``WARPREG_REFUSE_SKIPS`` is set, as in CI, a skipped test fails the run: a
 from __future__ import annotations
 
 import gc
-import math
 import os
 import tempfile
 from collections.abc import Iterable
@@ -41,9 +40,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Thousands of tests and compilers in memory are not searched for garbage again and again.  Tests compile in their
-    own process, however much that leaves in it, so that they see it.
+    own process, so that they see it.
     """
-    bounded.LEFT_MIB = math.inf
+    bounded.makes_copies = False
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

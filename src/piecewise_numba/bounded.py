@@ -1,8 +1,9 @@
 """Compilation that leaves a bounded amount of memory in a process, however many entry points it compiles.
 
-numba and LLVM leave 10 to 20 MiB for each large entry point, which nothing gives back before the process ends.  A
-process in which they have left more than a bound compiles further entry points in copies of itself, and loads the
-machine code that these send.  A copy has all that numba has loaded, so it costs little more than the pages it writes.
+numba takes about 90 MiB, a large entry point up to 200 more, and of these 10 to 20 stay for each that follows: nothing
+gives them back before the process ends.  So a process compiles its first entry point itself, which loads numba, and all
+others in copies of itself, whose machine code it loads.  A copy has numba as its process has it, and costs no more
+processor time than compiling here.
 """
 
 from __future__ import annotations
@@ -15,45 +16,30 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from piecewise_numba.entry_points import EntryPoint, code_from
 from piecewise_numba.settings import has_own_threads
 
-LEFT_MIB = 160.0
-"""What compilation may leave in a process before copies of it compile, in MiB.  numba alone takes about 100, so a
-command that compiles two or three cores does it in its own process.
-"""
-STATM = Path("/proc/self/statm")
-
-_left_mib = 0.0
-"""What compilation has left in this process so far."""
+makes_copies = sys.platform == "linux"
+"""Whether copies of this process may compile."""
+_is_ready = False
+"""Whether this process has compiled an entry point that a copy could have sent."""
 
 
 def built(build: Callable[[], Any]) -> Any:
-    """What ``build`` makes, an entry point; of a copy of this process, once this one is full.  Raises as ``build``."""
-    if _left_mib > LEFT_MIB and (has_own_threads() or threading.active_count() == 1):
+    """What ``build`` makes, an entry point; of a copy of this process from the second one on.  Raises as ``build``.
+
+    A process with threads that a copy would lack compiles itself, unless they are the program's own.
+    """
+    global _is_ready
+    if _is_ready and makes_copies and (has_own_threads() or threading.active_count() == 1):
         code = _code_of_copy(build)
         if code is not None:
             return EntryPoint.loaded(code_from(code))
-    return _built_here(build)
-
-
-def _built_here(build: Callable[[], Any]) -> Any:
-    global _left_mib
-    before_mib = _resident_mib()
     made = build()
-    if isinstance(made, EntryPoint) and made.code is not None:  # which a copy could send
-        _left_mib += _resident_mib() - before_mib
+    _is_ready = _is_ready or (isinstance(made, EntryPoint) and made.code is not None)
     return made
-
-
-def _resident_mib() -> float:
-    """The resident set of this process; 0 where the system does not tell, so that nothing is bounded there."""
-    if sys.platform != "linux":
-        return 0.0
-    return int(STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _code_of_copy(build: Callable[[], Any]) -> bytes | None:

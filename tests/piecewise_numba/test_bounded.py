@@ -1,9 +1,8 @@
-"""A process in which compilation has left enough compiles in copies of itself, with equal results."""
+"""A process compiles its first entry point itself and others in copies of itself, with equal results."""
 
 from __future__ import annotations
 
 import errno
-import math
 import os
 import signal
 import subprocess
@@ -39,9 +38,10 @@ def greatest(words: Any) -> int:
 
 
 @pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compilation has left more than a process may have."""
-    monkeypatch.setattr(bounded, "LEFT_MIB", -1.0)
+def copying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first entry point is compiled, and copies are allowed, as outside of tests."""
+    monkeypatch.setattr(bounded, "makes_copies", True)
+    monkeypatch.setattr(bounded, "_is_ready", True)
     monkeypatch.setattr(bounded, "has_own_threads", lambda: True)  # pytest's workers have others
 
 
@@ -71,17 +71,15 @@ def entry(function: Any) -> Any:
     return recipe.compiled(function, WORDS)
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_each_entry_point_has_a_copy_of_its_own(
     compiling: Callable[[], list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "empty"))
-    left_mib = bounded._left_mib
     assert entry(total)(*WORDS) == 3
     assert [entry(greatest)(*WORDS) for _ in range(2)] == [2, 2]
     assert len({os.getpid(), *compiling()}) == 3
     assert len(compiling()) == 2  # the third one was in the cache
-    assert bounded._left_mib == left_mib
 
 
 FILES = Path("/proc/self/fd")
@@ -89,7 +87,7 @@ COMPARISON = ["compare", "vector-add", "--size", "tiny", "--designs", "rfc", "--
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_rows_are_equal(
     compiling: Callable[[], list[int]],
     tmp_path: Path,
@@ -97,7 +95,7 @@ def test_rows_are_equal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr(bounded, "LEFT_MIB", math.inf)
+        before.setattr(bounded, "makes_copies", False)
         assert main(COMPARISON) == 0
     expected = capsys.readouterr()
     here = set(compiling())
@@ -109,29 +107,25 @@ def test_rows_are_equal(
     assert set(compiling()) - here
 
 
-@pytest.mark.usefixtures("full")
-def test_what_compilation_leaves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    resident = iter([100.0, 130.0, 130.0, 150.0])
-    monkeypatch.setattr(bounded, "_resident_mib", lambda: next(resident))
-    monkeypatch.setattr(bounded, "_left_mib", 5.0)
-    monkeypatch.setattr(bounded, "LEFT_MIB", 5.0)
+@pytest.mark.usefixtures("copying")
+def test_the_first_entry_point_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "_is_ready", False)
+    assert bounded.built(os.getpid) == os.getpid()  # as of a compiler whose code no copy could send
+    assert not bounded._is_ready
     entry_point = EntryPoint(0, EntryCode("symbol", b"", []), None)
     assert bounded.built(lambda: entry_point) is entry_point
-    assert bounded._left_mib == 35.0
-    monkeypatch.setattr(bounded, "LEFT_MIB", 35.0)
-    assert bounded.built(os.getpid) == os.getpid()  # of a compiler whose code no copy could send
-    assert bounded._left_mib == 35.0
+    assert bounded._is_ready
 
 
+@pytest.mark.usefixtures("copying")
 def test_another_thread_is_not_left_out_of_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "LEFT_MIB", -1.0)
     monkeypatch.setattr(bounded, "has_own_threads", lambda: False)
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("a copy lacks the other thread"))
     assert bounded.built(os.getpid) == os.getpid()
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_an_error_is_raised_in_the_process_itself() -> None:
     def fails() -> Any:
         raise ValueError(os.getpid())
@@ -140,7 +134,7 @@ def test_an_error_is_raised_in_the_process_itself() -> None:
         bounded.built(fails)
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_what_a_copy_cannot_send_is_compiled_here() -> None:
     # A copy that the system kills, and code that holds addresses of its process.
     parent = os.getpid()
@@ -155,7 +149,7 @@ def test_what_a_copy_cannot_send_is_compiled_here() -> None:
     assert bounded.built(lambda: kept_open) is kept_open
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_without_room_for_a_copy_this_process_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> int:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
@@ -166,7 +160,7 @@ def test_without_room_for_a_copy_this_process_compiles(monkeypatch: pytest.Monke
     assert len(list(FILES.iterdir())) == files
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_ctrl_c_ends_the_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -190,7 +184,7 @@ def test_ctrl_c_ends_the_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         os.kill(copy, 0)
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("copying")
 def test_ctrl_c_that_reaches_only_the_copy() -> None:
     here = os.getpid()
 
@@ -205,7 +199,7 @@ def test_ctrl_c_that_reaches_only_the_copy() -> None:
 KILLED = """
 import os, signal, time
 from piecewise_numba import bounded
-bounded.LEFT_MIB = -1.0
+bounded._is_ready = True
 def waits():
     print(os.getpid(), flush=True)
     os.kill(os.getppid(), signal.SIGKILL)
