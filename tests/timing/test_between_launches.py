@@ -19,7 +19,7 @@ from tests.timing.machine_files import machine_of
 from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, Driver
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Sm
-from tests.timing.reference.package_memory import PackageMemory
+from tests.timing.reference.package_memory import PackageMemory, left_by
 from tests.timing.vocabulary import timed
 
 from warpreg import timing
@@ -28,7 +28,7 @@ from warpreg.evaluation.runs.traces import recorded_run
 from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.typed import array_of
-from warpreg.timing.memory.between_launches import SecondLevel, SecondLevelState, left_by, put
+from warpreg.timing.memory.between_launches import SecondLevel, SecondLevelState, put
 from warpreg.timing.memory.memory_columns import cache_sets
 
 SECTORS = 32

@@ -28,32 +28,43 @@ def empty_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffer_pool, "_pool", [])
 
 
-def buffers(*sizes: int) -> list[buffer_pool.Array]:
-    """Buffers of so many words, that are in the pool."""
-    made = [np.empty(size, np.int64) for size in sizes]
-    buffer_pool.keep(one[1:] for one in made)
-    return made
+def free(*sizes: int) -> None:
+    """Make the pool have free buffers of so many words."""
+    in_use = [buffer_pool.room(size) for size in sizes]
+    assert [one.size for one in in_use] == list(sizes)
 
 
 @pytest.mark.usefixtures("empty_pool")
 def test_the_smallest_large_enough_buffer_is_given() -> None:
-    large, small = buffers(15, 10)
-    assert buffer_pool.room(16).size == 16
-    assert buffer_pool.room(10) is small
-    assert buffer_pool.room(10) is large
-    assert buffer_pool.room(10).size == 10
+    free(15, 10)
+    assert [buffer_pool.room(size).size for size in (16, 10)] == [16, 10]
+    in_use = [buffer_pool.room(10) for _ in range(4)]
+    assert [one.size for one in in_use] == [10, 15, 16, 10]
+
+
+@pytest.mark.usefixtures("empty_pool")
+def test_a_buffer_is_in_use_as_long_as_an_array_is_a_view_of_it() -> None:
+    view = buffer_pool.room(10)[2:].reshape(2, 4)[1:]
+    view[:] = 3
+    assert not np.shares_memory(view, buffer_pool.room(10))
+    address = view.__array_interface__["data"]
+    del view
+    both = [buffer_pool.room(10) for _ in range(2)]
+    assert len(buffer_pool._pool) == 2
+    assert address[0] in {one[6:].__array_interface__["data"][0] for one in both}
 
 
 @pytest.mark.usefixtures("empty_pool")
 def test_a_small_request_leaves_a_large_buffer_to_others() -> None:
-    (large,) = buffers(100)
+    free(100)
     assert buffer_pool.room(49).size == 49
-    assert buffer_pool.room(50) is large
+    assert buffer_pool.room(50).size == 100
 
 
 @pytest.mark.usefixtures("empty_pool")
 def test_buffers_of_other_launches_stay_until_there_are_too_many() -> None:
-    first, *_ = buffers(1000, *range(1, buffer_pool.BUFFERS))
-    assert buffer_pool.room(1000) is first
-    first, *_ = buffers(1000, *range(1, buffer_pool.BUFFERS + 1))
-    assert buffer_pool.room(1000) is not first
+    free(1000, *range(1, buffer_pool.BUFFERS))
+    assert buffer_pool.room(3000).size == 3000
+    assert [one.size for one in buffer_pool._pool] == [1000, *range(1, buffer_pool.BUFFERS), 3000]
+    assert buffer_pool.room(5000).size == 5000
+    assert [one.size for one in buffer_pool._pool] == [*range(1, buffer_pool.BUFFERS), 3000, 5000]

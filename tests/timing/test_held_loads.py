@@ -146,8 +146,8 @@ WRONG = [
     (RETURNED.format(load=0, cycles=1, answer="lane_address(plan, 32)"), "lane 32 is outside 0 to 31"),
     (
         "@hook\ndef memory_returned(state, program, warp, pc, cycles, plan):\n"
-        "    for n in range(65):\n        complete(plan, n, 1)",
-        "one call queues more than 64 extra accesses, transfers, tokens, table accesses, completed loads or "
+        "    for n in range(257):\n        complete(plan, n, 1)",
+        "one call queues more than 256 extra accesses, transfers, tokens, table accesses, completed loads or "
         "memory accesses",
     ),
 ]

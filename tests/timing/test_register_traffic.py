@@ -136,7 +136,7 @@ def issued(state, program, warp, pc, plan):
         ("spill(plan, 0, offset=128)", "offset 128 is outside 0 to 127"),
         ("fetch(plan, 0, warp=9)", "warp 9 is outside -1 to 3"),
         ("fetch(plan, 0, warp=-2)", "warp -2 is outside -1 to 3"),
-        ("for n in range(65): spill(plan, n)", "one call queues more than 64 .* memory accesses"),
+        ("for n in range(257): spill(plan, n & 255)", "one call queues more than 256 .* memory accesses"),
     ],
 )
 def test_what_a_checked_hook_may_not_say(tmp_path: Path, call: str, what: str) -> None:

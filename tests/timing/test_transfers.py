@@ -176,7 +176,7 @@ def test_a_replay_refuses_transfers_without_end(tmp_path: File) -> None:
     endless = CHAIN.replace("if path == 0 and register != 1:", "if True:").replace("register + 10", "register")
     (tmp_path / "chain.py").write_text(endless, encoding="utf-8")
     launched = one_warp("mov.b32 R1, R0")
-    with pytest.raises(DesignError, match="chain: one call of a hook starts more than 64 transfers"):
+    with pytest.raises(DesignError, match="chain: one call of a hook starts more than 256 transfers"):
         replay(path_of(launched), launched.kernel, load(tmp_path / "chain.py", checked=False), mode="interpreted")
 
 

@@ -17,6 +17,7 @@ from warpreg.counting.distinct_warps import expanded
 from warpreg.counting.errors import ReplayError
 from warpreg.designs.interface.own_memory import traffic_events
 from warpreg.designs.interface.paths import path_rows
+from warpreg.designs.interface.plan import MAX_REQUESTS
 from warpreg.designs.interface.program import Program, lengths, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
@@ -26,7 +27,7 @@ from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.work_observer import Work, reached
 from warpreg.replay.static_counts import walk_static
-from warpreg.replay.walker import TRANSFERS, Behaviour, Counters, PathWalker, ScheduleWalker, Widths
+from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, digest_of
 
@@ -94,7 +95,7 @@ def replay_launches(
     slices = banks_of(chosen, values, machine).slices
     tables = chosen.tables(values, machine)
     rows = path_rows(chosen.paths(values, machine), chosen.levels, chosen.declaration.main)
-    queue = TRANSFERS if "transferred" in chosen.hooks else 0
+    queue = MAX_REQUESTS if "transferred" in chosen.hooks else 0
     sizes = len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1
     counters = Counters(program, *sizes, rows, queue)
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)

@@ -23,7 +23,7 @@ from warpreg.designs.checking.running import Limits, watched
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.accounts import unplanned
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import EXTRAS, NO_PATHS, REFUSED, blank_plan, counting_plan
+from warpreg.designs.interface.plan import EXTRAS, MAX_REQUESTS, NO_PATHS, REFUSED, blank_plan, counting_plan
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.interface.state import (
     Extent,
@@ -48,8 +48,6 @@ THE_END = np.array([path_core.THREAD_BLOCK, 0], np.uint32)
 ANY_CHUNK = read_only(np.zeros(0, np.uint32))
 
 
-TRANSFERS = 64
-"""Transfers that one call of a hook may start, with those that follow from them."""
 NO_WIDTHS = np.zeros(0, np.uint8)
 
 
@@ -145,10 +143,10 @@ class Behaviour:
         """
         if counters.blank.queued[REFUSED] != 0:
             raise wrong_slices(self._name, self._slices, int(counters.blank.queued[REFUSED]))
-        if counters.blank.queued[EXTRAS] > TRANSFERS:
+        if counters.blank.queued[EXTRAS] > MAX_REQUESTS:
             raise DesignError(
-                f"{self._name}: one call of a hook starts more than {TRANSFERS} transfers, with those that follow from "
-                "them in transferred"
+                f"{self._name}: one call of a hook starts more than {MAX_REQUESTS} transfers, with those that follow "
+                "from them in transferred"
             )
         if wrong := unplanned(counters.blank.planned, self.hooks, self.program, kernel):
             raise wrong

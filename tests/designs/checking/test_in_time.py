@@ -32,8 +32,8 @@ WRONG = [
     (*PLAN_READS, "read(plan, program.source_start[pc], MRF, bank=4)", "bank 4 is outside -1 to 3"),
     (
         *PLAN_READS,
-        "read(plan, program.source_start[pc], MRF)\n    for n in range(65): extra(plan, MRF, READ, 0)",
-        "one call queues more than 64 extra accesses, transfers, tokens, table accesses, completed loads or "
+        "read(plan, program.source_start[pc], MRF)\n    for n in range(257): extra(plan, MRF, READ, 0)",
+        "one call queues more than 256 extra accesses, transfers, tokens, table accesses, completed loads or "
         "memory accesses",
     ),
     ("admit", "state, program, warp, pc, plan", "return -2", "answer -2 is outside -1 to 1099511627776"),

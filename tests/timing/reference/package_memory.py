@@ -6,7 +6,7 @@ from typing import Any
 
 from warpreg.gpu.machine import Machine
 from warpreg.timing import memory as package
-from warpreg.timing.memory.between_launches import SecondLevel, left_by, put
+from warpreg.timing.memory.between_launches import SecondLevel, SecondLevelState, put
 
 KINDS = {
     "load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE,
@@ -14,6 +14,14 @@ KINDS = {
     "ordered": package.ORDERED,
     "spill": package.SPILL,
 }  # fmt: skip
+
+
+def left_by(memory: package.Memory) -> SecondLevel:
+    """What the second level holds after a run."""
+    state = SecondLevelState()
+    state.end(memory)
+    assert state.contents is not None
+    return state.contents
 
 
 class PackageMemory:

@@ -97,6 +97,15 @@ def test_every_warp_has_entries() -> None:
     assert grown("rc", "h100", COMMON) == ()
 
 
+def test_every_warp_has_a_partition_of_ltrf() -> None:
+    """64 partitions of 16 registers in place of 8.  The 16 warps of a scheduler have 256 words in a bank in place of
+    128, which takes the square root of two.
+    """
+    (cache,) = grown("ltrf", "h100", COMMON)
+    assert (cache.level, cache.times, cache.more_bytes) == ("RC", 8, 56 * 16 * 128)
+    assert cache.factor == pytest.approx(2**0.5)
+
+
 def test_an_active_set_stays_as_it_is() -> None:
     assert grown("rfc", "gebhart-rfc", COMMON) == ()
 

@@ -14,9 +14,11 @@ from warpreg_workbench.modern_gpu.page import (
     accuracy_table,
     case_table,
     design_table,
+    failures,
     ranking_table,
     write_page,
 )
+from warpreg_workbench.modern_gpu.study import DesignMeasurement
 
 ROWS = [ComparedCycles("a", 1, 4.0, 4.0), ComparedCycles("b", 2, 4.0, 6.0), ComparedCycles("c", 1, 8.0, 8.0)]
 
@@ -60,3 +62,12 @@ def test_the_text_before_the_marker_is_kept(tmp_path: Path) -> None:
     assert "rfc" in picture
     write_page(page, FOUND, ROWS, ["mrf", "rfc"], "tiny", ["a", "b"])
     assert (tmp_path / "images" / PICTURE).read_text(encoding="utf-8") == picture
+
+
+def test_runs_without_a_result_are_listed() -> None:
+    found = [
+        DesignMeasurement("h100", "rfc", True, {"workload": name, "design": "rfc+reuse", "error": "no room"})
+        for name in ("a", "b")
+    ]
+    assert [*failures([*FOUND, *found])][1] == "- `rfc+reuse` on h100, a, b: no room"
+    assert not [*failures(FOUND)]

@@ -70,6 +70,8 @@ What the first design plans ``nowhere`` has CYCLES and no LEVEL (of results: ELS
 """
 PLANNED, FIRST_OPERAND, PART, UNPLANNED_IN, UNPLANNED_PC, UNPLANNED_ROW, UNPLANNED_PART = range(7)
 """Index of ``planned``."""
+MAX_REQUESTS = 256
+"""Requests of a kind in one call of a hook, such as extra accesses or woken tokens: as many as a warp has registers."""
 MAX_PLANNED = 32
 """Bits of PLANNED, a power of two; operands beyond share those of the first ones."""
 PATH_COLUMNS = 9

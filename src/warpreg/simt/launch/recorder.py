@@ -87,13 +87,21 @@ class Recorder:
 
     def _rewind(self) -> None:
         for buffer in self._buffers:
-            field, limit = _FIELDS[buffer.stream]
-            self._launch[field] = buffer.first
-            self._launch[limit] = buffer.limit
+            self._fill(buffer)
+
+    def _fill(self, buffer: _Buffer) -> None:
+        """Let native code fill a buffer from its beginning."""
+        field, limit = _FIELDS[buffer.stream]
+        self._launch[field] = buffer.first
+        self._launch[limit] = buffer.limit
+
+    def _used(self, buffer: _Buffer) -> int:
+        """Bytes of a buffer that native code has filled."""
+        return int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
 
     def flush(self) -> None:
-        """Write out and empty the buffers, one of which is full.  Raises ExecutionError if the disk does not accept the
-        data, of this call or the one before.
+        """Write out and empty the buffers that are full.  Raises ExecutionError if the disk does not accept the data,
+        of this call or the one before.
         """
         if self._part is not None or not _may_use_two_processors():
             self._write()
@@ -101,11 +109,11 @@ class Recorder:
         self._wait()
         self._writing = self._writing or ThreadPoolExecutor(1, "recording")
         for place, buffer in enumerate(self._buffers):
-            used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
-            if used:
+            used = self._used(buffer)
+            if buffer.first + used > buffer.limit:
                 self._buffers[place] = _taken(buffer.stream, buffer.content.size)
+                self._fill(self._buffers[place])
                 self._pending.append(self._writing.submit(self._write_other, buffer, used))
-        self._rewind()
 
     def _write_other(self, buffer: _Buffer, used: int) -> None:
         """Write a buffer that is not in use any more."""
@@ -121,7 +129,7 @@ class Recorder:
         """Write out and empty the buffers in this thread."""
         self._wait()
         for buffer in self._buffers:
-            used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+            used = self._used(buffer)
             if used and self._part is not None:
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
             elif used:

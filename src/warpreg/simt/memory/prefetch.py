@@ -6,8 +6,10 @@ from warpreg.simt.block.native_records import SiteField
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, I64, Code, Value
 
-AHEAD, LINE = 8, 64
-"""Executions of an access between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
+AHEAD, LINE = 14, 64
+"""Executions of an access between prefetching and use, and the bytes of a cache line.  With 8, 10, 12, 14 and 16,
+`reduction` takes 38, 35, 34, 31 and 29.5 ms on znver5, `nw` 69.5, 69.7, 73, 72 and 73.
+"""
 
 
 def prefetch(code: Code, site: Value, base: Value, bias: Value, writes: bool) -> None:

@@ -20,7 +20,17 @@ from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.paths import Path, counters_of, path_rows
-from warpreg.designs.interface.plan import COUNTED, INTEGRAL, MISCHOSEN, REFUSED, SINCE, VALUE, Plan, blank_plan
+from warpreg.designs.interface.plan import (
+    COUNTED,
+    INTEGRAL,
+    MAX_REQUESTS,
+    MISCHOSEN,
+    REFUSED,
+    SINCE,
+    VALUE,
+    Plan,
+    blank_plan,
+)
 from warpreg.designs.interface.program import Program, lengths
 from warpreg.designs.interface.state import (
     Extent,
@@ -48,9 +58,6 @@ from warpreg.timing.launch.compile import NO_DESIGN, CoreRecipe, Designs, Entry
 from warpreg.timing.launch.variants import called_hooks, given_of, waits_for_all
 from warpreg.timing.memory import Memory
 from warpreg.timing.tracing.recorder import Records
-
-QUEUE = 64
-"""Extra accesses, woken tokens and completed loads that one call of a hook may request."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ class EntryArguments:
         main = [name for level, name in enumerate(behaviour.level_names) if behaviour.main >> level & 1]
         rows = path_rows(behaviour.paths, behaviour.level_names, main, schedulers)
         self.path_free = np.zeros((sms, counters_of(rows)), np.int64)
-        sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
+        sizes = sources, results, MAX_REQUESTS, sms, behaviour.resources, len(self.tables)
         self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes, rows)
         self._systems = memory.members(system)
         others = [blank_plan(behaviour.levels, behaviour.events, *sizes, rows) for _ in self._systems[1:]]

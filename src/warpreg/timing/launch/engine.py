@@ -9,6 +9,7 @@ import numpy as np
 
 from piecewise_numba.options import Mode
 from warpreg.designs.interface.hooks import authors_of_hook, place
+from warpreg.designs.interface.plan import MAX_REQUESTS
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
@@ -22,14 +23,14 @@ from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.feed.kernel_table import suspending
 from warpreg.timing.launch import allocate
-from warpreg.timing.launch.binding import QUEUE, EntryArguments
+from warpreg.timing.launch.binding import EntryArguments
 from warpreg.timing.launch.deadlock import WaitingWarp, endless, no_progress
 from warpreg.timing.launch.load_blocks import LoadBatch, more_blocks
 from warpreg.timing.launch.threads import Threads
 from warpreg.timing.launch.unfinished_loads import held_loads, never_completed
 from warpreg.timing.memory.late_bursts import drop_after
 
-ROOM_FOR_HOOKS = 4 * QUEUE
+ROOM_FOR_HOOKS = 4 * MAX_REQUESTS
 """Entries of the pool that the hooks of an SM may allocate per cycle."""
 FEED_WORDS = 1 << 20
 """Minimum size of the visits and records per request to the feed, which are kept beside those of resident blocks; a
@@ -147,8 +148,8 @@ class Engine:
         if found < 0:
             return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")
         return TimingError(
-            f"design {design}: hooks asked for more than the core has room for: more than {QUEUE} extra accesses, "
-            f"transfers, tokens, completed loads or memory accesses in one call, or too much in one cycle"
+            f"design {design}: hooks asked for more than the core has room for: more than {MAX_REQUESTS} extra "
+            f"accesses, transfers, tokens, completed loads or memory accesses in one call, or too much in one cycle"
         )
 
     def _feed(self) -> None:

@@ -25,8 +25,6 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.work_observer import part_of
 from warpreg.sass.listing import Copy
 from warpreg.timing import memory
-from warpreg.timing.core.buffer_pool import keep
-from warpreg.timing.core.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.ahead import ahead
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks
@@ -95,7 +93,7 @@ def simulate(
     with kept.kept_if_stopped(len(wanted)):
         for number in range(len(kept.results), len(wanted)):
             with part_of(before[number], total, "warp-instructions", f"launch {number + 1:,} of {len(wanted):,}"):
-                kept.add(number, _result(timed(wanted[number], described, chosen, *options), cold))
+                kept.add(number, timed(wanted[number], described, chosen, *options).result)
     places = {number: place for place, number in enumerate(dict.fromkeys(firsts))}
     found = joined([kept.results[places[number]] for number in firsts])
     if window is not None and not found.warp_instructions:
@@ -210,13 +208,6 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
             f"kernel {launch.kernel.name}: its thread blocks wait for each other, and machine '{machine.name}' holds "
             f"{most} at once, not {blocks}"
         )
-
-
-def _result(run: TimedLaunch, cold: bool) -> TimingResult:
-    """The result; its buffers return to the pool, but for those of a second level that the next launch starts with."""
-    found, core = run.result, run.engine.core
-    keep([array_of(core.table), core.wheel, *memory.buffers(run.outside.system, cold)])
-    return found
 
 
 def _prepared(

@@ -20,7 +20,7 @@ from warpreg.timing.core.conditions import CoreConfig
 from warpreg.timing.core.port import replacements
 from warpreg.timing.core.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, fixed
-from warpreg.timing.memory.arrays import buffers, members
+from warpreg.timing.memory.arrays import members
 from warpreg.timing.memory.build import build, counters, for_machine
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.memory_columns import parameters
@@ -79,7 +79,6 @@ __all__ = [
     "TEXTURE",
     "Functions",
     "Memory",
-    "buffers",
     "build",
     "counters",
     "for_machine",

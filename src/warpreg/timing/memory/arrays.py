@@ -112,13 +112,6 @@ def members(memory: Memory) -> list[Memory]:
     return views
 
 
-def buffers(memory: Memory, has_second_level: bool) -> list[Array]:
-    """An array in each buffer of a memory system that is no longer needed; its second level may be."""
-    found: list[Any] = [memory.nodes]
-    second: list[Any] = [memory.lines2]
-    return found + second if has_second_level else found
-
-
 def _outboxes(p: Words[Parameters], threads: int) -> Array:
     """Empty outboxes for the requests of each thread, and some that are prefetched behind them; their pages are those
     of the system, which are zero and mostly never touched.

@@ -39,7 +39,21 @@ class SecondLevelState:
     """
 
     def __init__(self, copies: Sequence[Copy] = (), contents: SecondLevel | None = None, launches: int = 0) -> None:
-        self.copies, self.contents, self.launches = copies, contents, launches
+        self.copies, self.launches = copies, launches
+        self._contents = contents
+        self._is_idle = True
+
+    @property
+    def contents(self) -> SecondLevel | None:
+        """The contents without requests under way, which end when the contents are first needed."""
+        if self._contents is not None and not self._is_idle:
+            end_requests(self._contents)
+            self._is_idle = True
+        return self._contents
+
+    @contents.setter
+    def contents(self, idle: SecondLevel | None) -> None:
+        self._contents, self._is_idle = idle, True
 
     def copy(self) -> SecondLevelState:
         """The same state, for timing a launch again."""
@@ -47,8 +61,8 @@ class SecondLevelState:
 
     def begin(self, memory: Memory, mode: Mode = "compiled") -> None:
         """Fill an idle memory system before the next launch."""
-        if self.contents is not None:
-            put(memory, self.contents)
+        if (contents := self.contents) is not None:
+            put(memory, contents)
         for copy in self.copies:
             if copy.before == self.launches and memory.parameters[parameters.MODEL] != FIXED:
                 arguments = memory, copy.address, copy.bytes
@@ -56,21 +70,20 @@ class SecondLevelState:
                 run(*arguments)
 
     def end(self, memory: Memory) -> None:
-        """Take over what a launch leaves."""
-        self.contents = left_by(memory)
+        """Take over what a launch leaves, with the arrays of ``memory``."""
+        self._contents = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
+        self._is_idle = False
         self.launches += 1
 
 
-def left_by(memory: Memory) -> SecondLevel:
-    """The contents of the second level after a run; shares the arrays of ``memory``."""
-    contents = SecondLevel(array_of(memory.lines2), array_of(memory.sets2), array_of(memory.buckets2))
+def end_requests(contents: SecondLevel) -> None:
+    """Make the sectors present that were under way at the end of a launch."""
     columns = WholeColumns[CacheLines](contents.lines)
     under_way = np.flatnonzero(columns[cache_lines.BITS] & cache_lines.PENDING)
     bits = columns[cache_lines.BITS][under_way]
     arrived = bits >> cache_lines.PENDING_SHIFT & cache_lines.VALID
     columns[cache_lines.BITS][under_way] = (bits | arrived) & (cache_lines.VALID | cache_lines.DIRTY)
     columns[cache_lines.CHAIN][under_way] = NONE
-    return contents
 
 
 def put(memory: Memory, contents: SecondLevel) -> None:

@@ -21,7 +21,9 @@ from warpreg.energy.technology import Technology
 from warpreg.gpu import Machine
 
 OF_WARPS = ("RFC", "ORF", "LRF", "RSP")
-"""Levels whose entries belong to warps; those of the RSP to the active warps of a scheduler, else to those of an SM."""
+"""Levels whose entries belong to warps; those of the RSP to the active warps of a scheduler, else to those of an SM.
+So do those of a structure that says for how many warps, as the cache of LTRF.
+"""
 FEW = "energy_of_few_warps"
 """The column of the energy with banks for a few active warps."""
 
@@ -69,15 +71,22 @@ def grown(design: str, machine: str, technology: str) -> tuple[LevelScaling, ...
         return ()
     chosen = designs.load(design)
     structures = chosen.structures(chosen.configure(**chosen.of_machine(described)))
-    return tuple(_grown(one, described, priced) for one in structures if one.level in OF_WARPS and one.entries)
+    return tuple(_grown(one, described, priced) for one in structures if one.entries and _is_of_warps(one))
+
+
+def _is_of_warps(one: Structure) -> bool:
+    return one.level in OF_WARPS or (one.warps or 1) > 1
 
 
 def _grown(one: Structure, machine: Machine, technology: Technology) -> LevelScaling:
     of_scheduler = machine.sm.warps // machine.schedulers.count
-    if one.array is not None:
-        counted, bank = ACTIVE_WARPS * machine.schedulers.count, _longer(one, of_scheduler // ACTIVE_WARPS)
-    else:
+    if one.array is None:
         counted, bank = one.warps or technology.levels[one.level].warps, replace(one, warps=of_scheduler)
+    elif one.per == "scheduler":
+        counted, bank = ACTIVE_WARPS * machine.schedulers.count, _longer(one, of_scheduler / ACTIVE_WARPS)
+    else:
+        assert one.warps is not None
+        counted, bank = one.warps, _longer(one, of_scheduler / one.warps)
     factor = max(
         access_cost(technology, bank, action).pj / access_cost(technology, one, action).pj
         for action in ("read", "write")
@@ -86,8 +95,9 @@ def _grown(one: Structure, machine: Machine, technology: Technology) -> LevelSca
     return LevelScaling(one.level, factor, times, storage(technology, one, machine).bytes * (times - 1))
 
 
-def _longer(one: Structure, times: int) -> Structure:
+def _longer(one: Structure, times: float) -> Structure:
     """A structure with that many times the entries in a bank."""
     assert one.array is not None
     assert one.entries is not None
-    return replace(one, entries=one.entries * times, array=replace(one.array, words=one.array.words * times))
+    entries, words = round(one.entries * times), round(one.array.words * times)
+    return replace(one, entries=entries, array=replace(one.array, words=words))

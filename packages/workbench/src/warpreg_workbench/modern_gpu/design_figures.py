@@ -7,7 +7,7 @@ with collectors it is divided by the plain register file.  Means over workloads 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -18,6 +18,8 @@ from warpreg_workbench.modern_gpu.all_warps import FEW
 from warpreg_workbench.modern_gpu.study import PLAIN, REUSE, SIDES, TECHNOLOGIES, WINDOW, DesignMeasurement, Side
 
 LEAKAGE = "leakage_normalized"
+LEVELS_BELOW = ("mrf", "reuse")
+"""Levels that are not a design's own."""
 Rows = Mapping[str, Mapping[str, Any]]
 """By workload."""
 
@@ -108,13 +110,15 @@ def _figures(found: Sequence[DesignMeasurement], case: Case, design: str) -> Des
 def accesses(row: Mapping[str, Any], plain: Mapping[str, Any]) -> tuple[float, float, float]:
     """Accesses of the register file, the reuse cache and all other levels, of those of the plain register file."""
     whole = plain["mrf_reads"] + plain["mrf_writes"]
-    of = {key.removesuffix("_reads"): row[key] + row[key.replace("_reads", "_writes")] for key in _levels(row)}
+    of = {name: row[f"{name}_reads"] + row[f"{name}_writes"] for name in level_names(row)}
     mrf, reuse = of.pop("mrf"), of.pop("reuse", 0.0)
     return mrf / whole, reuse / whole, sum(of.values()) / whole
 
 
-def _levels(row: Mapping[str, Any]) -> Iterator[str]:
-    return (key for key in row if key.endswith("_reads") and key.replace("_reads", "_writes") in row)
+def level_names(row: Mapping[str, Any]) -> list[str]:
+    """The levels of a row, as its columns name them."""
+    names = [key.removesuffix("_reads") for key in row if key.endswith("_reads")]
+    return [name for name in names if f"{name}_writes" in row]
 
 
 def ranking(measurements: Sequence[DesignMeasurement], by: str = ENERGY) -> tuple[Results, list[Comparison]]:

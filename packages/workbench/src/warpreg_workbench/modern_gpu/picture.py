@@ -15,22 +15,23 @@ from warpreg_workbench.modern_gpu.study import COLLECTORS, DesignMeasurement
 PARTS = {"MRF": BLUE, "reuse cache": ORANGE, "own levels": GREEN, "tables and logic": PURPLE}
 BESIDE = "dynamic energy, of that of the reuse cache alone"
 BAR = 0.62
-"""Of the distance of two designs."""
+MARGIN = 0.7
+SPREAD = 0.7
+"""Of the distance of two designs: a bar, the space at both ends, and how far the cases of a design are apart."""
 
 
 def picture(measurements: Sequence[DesignMeasurement]) -> Figure:
     """Left: energy of each design by level, of that of the reuse cache alone.  Right: its energy in every case."""
     shown = figures(measurements, CASES[0])[::-1]
     with style():
-        drawn = Figure(figsize=(9.5, 0.8 + 0.26 * (len(shown) + 2)), layout="constrained")
+        drawn = Figure(figsize=(9.5, 1.1 + 0.3 * len(shown)), layout="constrained")
         left, right = drawn.subplots(1, 2, sharey=True)
         _by_level(left, measurements, shown)
         _by_case(right, measurements, shown)
         left.set_xlabel(BESIDE, color=QUIET)
-        right.set_xlabel(
-            f"dynamic energy, of that of reuse alone ({COLLECTORS.machine}: of the plain MRF)", color=QUIET
-        )
+        right.set_xlabel(f"dynamic energy, of that of reuse alone ({COLLECTORS.machine}: of the MRF)", color=QUIET)
         left.set_yticks(range(len(shown)), [one.design for one in shown])
+        left.set_ylim(-MARGIN, len(shown) - 1 + MARGIN)
         drawn.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2, fontsize=7)
         drawn.legend(*right.get_legend_handles_labels(), loc="outside lower right", ncols=4, fontsize=7)
     return drawn
@@ -48,13 +49,15 @@ def _by_level(axes: Axes, found: Sequence[DesignMeasurement], shown: Sequence[De
 
 
 def _by_case(axes: Axes, found: Sequence[DesignMeasurement], shown: Sequence[DesignFigures]) -> None:
+    """The first case of a design stands above the others, so that equal energies do not hide each other."""
     for number, case in enumerate(CASES):
         by_name = {one.design: one.energy for one in figures(found, case)}
-        points = [(by_name[one.design], place) for place, one in enumerate(shown) if one.design in by_name]
+        raised = SPREAD * (0.5 - number / (len(CASES) - 1))
+        points = [(by_name[one.design], place + raised) for place, one in enumerate(shown) if one.design in by_name]
         if points:
             x, y = zip(*points, strict=True)
             colour, marker = SERIES_COLOURS[number], SERIES_MARKERS[number]
-            axes.scatter(x, y, s=16, color=colour, marker=marker, label=case.name, zorder=3)
+            axes.scatter(x, y, s=12, color=colour, marker=marker, label=case.name, linewidths=0, zorder=3)
     axes.set_title("Energy in each case")
     _look(axes)
 
