@@ -290,12 +290,17 @@ def test_a_design_without_a_price_is_one_line(
         assert line.count("\n") == 1
 
 
-def test_entries_of_few_warps_are_told_where_more_run() -> None:
-    """An RFC has entries of eight active warps; an SM of the H100 runs 64 without an active set."""
+@pytest.mark.parametrize(
+    ("design", "level", "machine"), [("rfc", "RFC", "gebhart-rfc"), ("ltrf", "RC", "gtx980-two-level")]
+)
+def test_entries_of_few_warps_are_told_where_more_run(design: str, level: str, machine: str) -> None:
+    """RFC and LTRF have entries for eight active warps; an SM of the H100 runs 64 without an active set."""
     priced = energy.load("common-40nm")
-    for machine, notes in (("gebhart-rfc", 0), ("h100", 1)):
-        described = gpu.load(machine)
-        ((choice,), _) = attempted({"rfc": {}}, machine=described)
+    for name, notes in ((machine, 0), ("h100", 1)):
+        described = gpu.load(name)
+        ((choice,), _) = attempted({design: {}}, machine=described)
         found = for_few_warps(choice, described, priced)
         assert len(found) == notes
-        assert all("rfc: level RFC has entries of 8 warps, and an SM of this machine runs 64" in one for one in found)
+        assert all(
+            f"{design}: level {level} has entries of 8 warps, and an SM of this machine runs 64" in one for one in found
+        )

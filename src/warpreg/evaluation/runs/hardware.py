@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,9 +64,15 @@ def for_few_warps(choice: ConfiguredDesign, machine: Machine, technology: Techno
         f"{choice.design.name}: level {one.level} has entries of {count} warps, and an SM of this machine runs "
         f"{machine.sm.warps}: entries of all need more storage, and more energy an access"
         for one in choice.design.structures(choice.values)
-        if one.entries and one.per == "SM" and one.array is None and one.level in technology.levels
-        if (count := one.warps or technology.levels[one.level].warps) < machine.sm.warps
+        if one.entries and one.per == "SM" and (count := _warps_with_entries(one, technology)) < machine.sm.warps
     )
+
+
+def _warps_with_entries(one: Structure, technology: Technology) -> float:
+    """Warps that a level has entries for; infinite if its entries belong to no warp."""
+    if one.warps is None and one.array is None and one.level in technology.levels:
+        return technology.levels[one.level].warps
+    return one.warps or math.inf
 
 
 def _priced(design: Design, parameters: Any, machine: Machine, technology: Technology) -> Iterator[Table | Logic]:
