@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.designs.kernels import kernel, op, pair, r
 from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched, WarpPath
-from tests.timing.random_runs import Case, access_of, arithmetic, control, memory
+from tests.timing.random_runs import Case, access_of, arithmetic, control, copies, memory
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Pipe, Sm
 from tests.timing.test_read_window import coded, sub_cores, windows
@@ -97,12 +97,12 @@ def launches(draw: st.DrawFn) -> Launched:
     texture = st.builds(fetch, st.integers(0, 5), st.integers(0, 9))
     any_code = st.builds(
         lambda one, control: replace(one, control=control),
-        st.one_of(texture, texture, arithmetic, memory, control),
+        st.one_of(texture, texture, arithmetic, memory, control, copies),
         st.none() | st.builds(ControlCode, stall=st.integers(0, 3), write=st.integers(0, 2), waits=st.integers(0, 3)),
     )
     code = draw(st.lists(any_code, min_size=2, max_size=10))
     chance = draw(st.randoms(use_true_random=False))
-    sites = [one for one in code if one.opcode in ("ld", "st", "atom", "red", "tex")]
+    sites = [one for one in code if one.opcode in ("ld", "st", "atom", "red", "tex") or one.traits.is_copy]
 
     def access(site: Instruction) -> Access:
         drawn = access_of(op("ld.global.u32") if site.opcode == "tex" else site, chance)

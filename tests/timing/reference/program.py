@@ -95,8 +95,13 @@ def _plain_operand(operand: Operand) -> Operand:
 
 
 def _copy_counters(kernel: Kernel) -> frozenset[int]:
-    ends = [one.control for one in kernel.instructions() if one.opcode == "LDGDEPBAR"]
+    ends = [one.control for one in kernel.instructions() if _commits(one)]
     return frozenset(end.write for end in ends if end is not None and end.write is not None)
+
+
+def _commits(one: ir.Instruction) -> bool:
+    """Whether it ends a group of asynchronous copies."""
+    return one.opcode == "LDGDEPBAR" or (one.opcode == "cp" and one.modifiers[-1] in ("commit_group", "wait_all"))
 
 
 def _with_control(
@@ -111,7 +116,7 @@ def _with_control(
     waits = {counter for counter in range(6) if control.waits & 1 << counter}
     if own.opcode == "LDGSTS":
         one = replace(one, copies=True)
-    if own.opcode == "LDGDEPBAR":
+    if _commits(own):
         return replace(one, commits=True, control=Control(stall, None, None, frozenset(waits - copies)))
     limit = None
     if own.opcode == "DEPBAR":
@@ -216,7 +221,7 @@ def _instruction(
         gathers=_barrier(instruction)[1],
         fence=instruction.opcode in FENCES or copying.endswith(("wait_group", "wait_all")),
         copies=copying.endswith("global"),
-        commits=copying.endswith(("commit_group", "wait_all")),
+        commits=_commits(instruction),
         awaits=_awaited(instruction, copying),
         long_latency=long_latency,
         suspends=suspends,
