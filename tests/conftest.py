@@ -16,6 +16,8 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import settings
 
+from piecewise_numba import bounded
+
 WORKER = "PYTEST_XDIST_WORKER"
 REFUSE_SKIPS = "WARPREG_REFUSE_SKIPS"
 ALWAYS_SKIPPED = ("needs a GPU", "a long campaign")
@@ -37,7 +39,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and compilers in memory are not searched for garbage again and again."""
+    """Thousands of tests and compilers in memory are not searched for garbage again and again.  Tests compile in their
+    own process, so that they see it.
+    """
+    bounded.makes_copies = False
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from piecewise_numba import bounded
 from piecewise_numba.collector_pause import collector_paused
 from piecewise_numba.entry_points import EntryPoint, code_from
 from piecewise_numba.natives import Function
@@ -29,7 +30,7 @@ def kept(function: Function, digest: str, others: Sequence[str], build: Callable
             entry = _stored(key)  # by the process that held the lock before
             if entry is not None:
                 return entry
-            built = build()
+            built = bounded.built(build)
             if isinstance(built, EntryPoint) and built.code is not None:
                 storage().write(KIND, key, built.code.as_bytes())
         return built

@@ -1,4 +1,6 @@
-"""What a program chooses once, before anything is compiled: where code is kept, and which packages are plain."""
+"""What a program chooses once, before anything is compiled: where code is kept, which packages are plain, and whether
+the threads are its own.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +38,7 @@ class NoStorage:
 
 _storage: Storage = NoStorage()
 _plain: tuple[str, ...] = ()
+_has_own_threads = False
 
 
 def use(storage: Storage, plain: tuple[str, ...] = ()) -> None:
@@ -56,3 +59,14 @@ def storage() -> Storage:
 def is_plain(module: str) -> bool:
     """Whether the functions of a module contain nothing that numba must rewrite."""
     return module.startswith(_plain)
+
+
+def own_threads() -> None:
+    """Say that all threads of this process are the program's own: it may be copied without them."""
+    global _has_own_threads
+    _has_own_threads = True
+
+
+def has_own_threads() -> bool:
+    """Whether all threads of this process are the program's own."""
+    return _has_own_threads

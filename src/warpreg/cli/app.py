@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 import warpreg
+from piecewise_numba import settings
 from warpreg.cache import jobs
 from warpreg.cli import compile_progress, installed
 from warpreg.ir.errors import InterruptedCodeError, WarpregError, WarpregWarning, shortened
@@ -105,6 +106,7 @@ def command(progress: bool) -> None:  # see `warpreg.cli.steps`
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
+    settings.own_threads()
     atexit.register(gc.freeze)  # what is left when the process ends is not searched for garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -19,7 +19,7 @@ from warpreg.evaluation.archive.contents import Archive, read_archive, written
 from warpreg.evaluation.archive.errors import ArchiveError
 from warpreg.evaluation.sweep.study_file import read_study
 from warpreg.evaluation.sweep.sweep import batch_of
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 
 SUFFIX = ".tar.gz"
 FAILED = 1

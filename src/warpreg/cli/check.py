@@ -100,7 +100,7 @@ def _print(failing: Counterexample) -> None:
 
 
 def _save(failing: Counterexample, path: Path) -> None:
-    from warpreg.report.files import whole
+    from warpreg.trace.files import whole
 
     with whole(path) as unfinished:
         unfinished.write_text(failing.ptx, encoding="utf-8")

@@ -34,10 +34,10 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
 from warpreg.machine_code.assembler import MachineCode
-from warpreg.report.files import whole
 from warpreg.report.listing import Line, Listing, listing
 from warpreg.report.source_page import source_page
 from warpreg.report.source_view import Cost, Explanation, source_lines, source_texts
+from warpreg.trace.files import whole
 
 
 @click.command()

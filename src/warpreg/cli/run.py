@@ -36,7 +36,7 @@ from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_wo
 from warpreg.evaluation.runs.traces import TraceChoice, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.replay import Profile
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 
 FIRST_ELEMENTS = 6
 

@@ -28,7 +28,7 @@ from warpreg.evaluation.runs.counting import Timed
 from warpreg.evaluation.runs.provenance import NOTE, code_version
 from warpreg.evaluation.runs.run import CompileChoice
 from warpreg.evaluation.runs.traces import TraceChoice
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 
 MIB = 1 << 20
 PERFETTO, KONATA = "perfetto", "konata"

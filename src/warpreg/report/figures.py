@@ -18,7 +18,6 @@ from matplotlib.ticker import PercentFormatter
 
 from warpreg.evaluation.runs.row import Row, geometric_mean
 from warpreg.ir.errors import WarpregError
-from warpreg.report.files import whole
 from warpreg.report.style import (
     BLUE,
     GREEN,
@@ -31,6 +30,7 @@ from warpreg.report.style import (
     horizontal_grid,
     style,
 )
+from warpreg.trace.files import whole
 
 
 class PictureError(WarpregError):

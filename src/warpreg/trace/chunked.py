@@ -27,6 +27,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from warpreg.ir.errors import WarpregError
+from warpreg.trace.files import whole
 
 END = b"WARPREGE"
 HEAD = struct.Struct("<8sI")
@@ -256,12 +257,6 @@ class ChunkFile:
 
 def save_all(recordings: Sequence[ChunkFile], path: Path) -> None:
     """Write recordings in sequence to a file atomically: it has its name only when it is complete."""
-    partial = path.with_name(path.name + ".part")
-    try:
-        with partial.open("wb") as file:
-            for one in recordings:
-                one.copy_to(file)
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with whole(path) as unfinished, unfinished.open("wb") as file:
+        for one in recordings:
+            one.copy_to(file)

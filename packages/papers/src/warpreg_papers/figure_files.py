@@ -11,7 +11,7 @@ from warpreg.evaluation.studies.study import Study
 from warpreg.report.charts import picture
 from warpreg.report.figure import Figure
 from warpreg.report.figures import save
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 from warpreg_papers import published
 from warpreg_papers.reproduction import figures_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from warpreg.ir.errors import WarpregError
 from warpreg.report import inline
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 
 SCRIPTS = (
     "data.js", "metrics.js", "state.js", "elements.js", "plots.js", "figures.js", "pareto.js", "controls.js",

@@ -16,6 +16,7 @@ from warpreg.sass.export.lines import BlockLines, Line, UnitOf, binary_version, 
 from warpreg.sass.export.records import Records
 from warpreg.sass.isa.opcodes import find
 from warpreg.trace import Trace, visits
+from warpreg.trace.files import whole
 
 TRACER_VERSION = 5
 SHARED_BASE, LOCAL_BASE = 0x7F0000000000, 0x7F0001000000
@@ -64,17 +65,19 @@ class ExportedLaunch:
 def export(launches: Sequence[ExportedLaunch], folder: Path) -> Path:
     """Write ``kernelslist.g`` and ``kernel-N.traceg`` for each launch to a new folder; returns the list's path.
 
-    The list is written after all traces are complete.  Raises SassTraceError for a launch whose addresses were not
-    recorded, and OSError.
+    The list is written after all traces are complete, and an earlier one is deleted first.  Raises SassTraceError for a
+    launch whose addresses were not recorded, and OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    listed = folder / "kernelslist.g"
+    listed.unlink(missing_ok=True)
     names = []
     for number, launch in enumerate(launches, 1):
         names.append(f"kernel-{number}.traceg")
-        with (folder / names[-1]).open("w", encoding="ascii", newline="\n") as file:
+        with whole(folder / names[-1]) as unfinished, unfinished.open("w", encoding="ascii", newline="\n") as file:
             file.writelines(trace_text(launch, number))
-    listed = folder / "kernelslist.g"
-    listed.write_text("".join(name + "\n" for name in names), encoding="ascii")
+    with whole(listed) as unfinished:
+        unfinished.write_text("".join(name + "\n" for name in names), encoding="ascii")
     return listed
 
 

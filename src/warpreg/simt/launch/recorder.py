@@ -6,6 +6,7 @@ not one of several that share them.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import multiprocessing
 import os
@@ -169,7 +170,8 @@ class Recorder:
     def abandon(self) -> None:
         """Delete the data of a launch that did not finish."""
         self._give_back()
-        self._file.close()
+        with contextlib.suppress(OSError):  # a full disk refuses what has not been written yet once more
+            self._file.close()
 
     def _give_back(self) -> None:
         """Leave the buffers to the next launch."""

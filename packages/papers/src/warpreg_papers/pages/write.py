@@ -16,7 +16,7 @@ from warpreg.ir.errors import WarpregError
 from warpreg.report.charts import picture
 from warpreg.report.figure import Figure
 from warpreg.report.figures import save_drawing
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 from warpreg_papers import published
 from warpreg_papers.complete import PaperReport
 from warpreg_papers.pages.overview import overview

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.report.files import whole
+from warpreg.trace.files import whole
 
 
 def test_a_finished_file_takes_its_place(tmp_path: Path) -> None:
@@ -21,3 +21,9 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
         unfinished.write_text("half")
         raise OSError("disk full")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+def test_an_error_of_a_write_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="disk full") as caught, whole(tmp_path / "result"):
+        raise OSError(28, "disk full")
+    assert caught.value.filename == str(tmp_path / "result")

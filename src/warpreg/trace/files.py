@@ -9,11 +9,18 @@ from pathlib import Path
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails."""
+    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails.
+
+    An OSError of a write, which does not say of which file, names ``path``.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         yield unfinished
         unfinished.replace(path)
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
