@@ -40,7 +40,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "slowdown", lambda run, machine, designs: speeds[run.name] / 1.6)
     monkeypatch.setattr(timing, "memory_share", lambda run, machine, instructions: 0.1 * speeds[run.name])
     monkeypatch.setattr(timing, "threads_speedup", lambda run, machine, instructions: 1 / speeds[run.name])
-    monkeypatch.setattr(timing, "modern_ratio", lambda run: speeds[run.name] / 4)
+    monkeypatch.setattr(timing, "modern_ratio", lambda name, size: speeds[name] / 4)
     monkeypatch.setattr(timing, "chase_ns", lambda: 5.0)
     monkeypatch.setattr(timing, "start_seconds", lambda: (12.0, 1.25))
     monkeypatch.setattr(timing, "traces", lambda: {"traceg_mb_s": 60.0})

@@ -57,7 +57,7 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     rows: list[dict[str, Any]] = []
     for name in WORKLOADS:
         begin(f"running {name}")
-        run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+        run = recorded(name, size)
         row: dict[str, Any] = {"workload": name, "warp_instructions": run.warp_instructions}
         for machine in MACHINES:
             begin(f"timing {name} on {machine}")
@@ -66,7 +66,7 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
             row[f"{machine} memory"] = memory_share(run, described, SAMPLE)
             row[f"{machine} threads"] = threads_speedup(run, described, SAMPLE)
         begin(f"timing {name} on {MODERN} and {WITH_COLLECTORS} in turns")
-        row["modern"] = modern_ratio(run)
+        row["modern"] = modern_ratio(name, size)
         row["hooks"] = slowdown(run, HOOKED_MACHINE, (HOOKED,))
         rows.append(row)
     begin("starting processes")
@@ -94,6 +94,11 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
     }
 
 
+def recorded(name: str, size: str) -> Run:
+    """A run of a workload with what timing needs."""
+    return run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+
+
 def speed(run: Run, machine: str) -> float:
     """Million warp-instructions per processor second without contention of memory, the best of `REPEATS` after the core
     is compiled.
@@ -109,11 +114,11 @@ def slowdown(run: Run, machine: str, designs: Sequence[str]) -> float:
     return max(plain for plain, _ in turns) / max(designed for _, designed in turns)
 
 
-def modern_ratio(run: Run) -> float:
+def modern_ratio(name: str, size: str) -> float:
     """Processor time of a warp-instruction on `MODERN` in that on `WITH_COLLECTORS`: the best of `TURNS` turns of each
-    after the cores are compiled.
+    after the cores are compiled.  Each run is a new one, of which nothing is kept in memory for another machine.
     """
-    turns = [(rate(run, MODERN), rate(run, WITH_COLLECTORS)) for _ in range(1 + TURNS)][1:]
+    turns = [tuple(rate(recorded(name, size), one) for one in (MODERN, WITH_COLLECTORS)) for _ in range(1 + TURNS)][1:]
     return max(other for _, other in turns) / max(modern for modern, _ in turns)
 
 
