@@ -62,6 +62,25 @@ def test_bmov_saves_a_convergence_barrier(tmp_path: Path) -> None:
     assert left(code, tmp_path) == expected
 
 
+def test_predicates_go_into_a_byte(tmp_path: Path) -> None:
+    code = (
+        "ISETP.LT.U32.AND P0, PT, R0, 0x28, PT; ISETP.GE.U32.AND P1, PT, R0, 0x10, PT; MOV R6, 0x11335577;"
+        "P2R.B1 R3, PR, R6, 0x3"
+    )
+    bits = [(thread < 40) + 2 * (thread >= 16) for thread in THREADS]
+    assert left(code, tmp_path) == [0x11335477 + 256 * int(bit) for bit in bits]
+
+
+def test_uniform_predicates_go_into_a_byte_and_come_back(tmp_path: Path) -> None:
+    """As around ``fence.proxy.alias``: UP0 is true, UP1 false; UP0 is true again after it was changed."""
+    code = (
+        "UMOV UR4, 0x3; UISETP.NE.AND UP0, UPT, UR4, URZ, UPT; UISETP.LT.AND UP1, UPT, UR4, 0x2, UPT;"
+        "UP2UR.B3 UR5, UPR, UR4, 0xff; UISETP.EQ.AND UP0, UPT, UR4, URZ, UPT; UR2UP UPR, UR5.B3;"
+        "USEL UR6, UR4, URZ, UP0; UIADD3 UR5, UR5, UR6, URZ; MOV R3, UR5"
+    )
+    assert left(code, tmp_path) == [0x01000006] * 64
+
+
 def test_bpt_names_the_first_thread(tmp_path: Path) -> None:
     code = "ISETP.LT.U32.AND P0, PT, R0, 0x28, PT; @!P0 BPT.TRAP 0x1"
     with pytest.raises(

@@ -117,8 +117,8 @@ def _result(operand: Parsed, slot: OperandSlot) -> Operand:
         return _wide(operand, slot.kind)
     if operand in (ZERO, slot.default, TRUE):
         return NOWHERE
-    if operand == Text("PR"):
-        return Special("PR")
+    if operand in (Text("PR"), Text("UPR")):
+        return Special(operand.word)
     raise ValueError(f"'{operand}' is no destination")
 
 

@@ -157,7 +157,7 @@ class _Lifter:
         if kind == "label" and isinstance(operand, Immediate):
             return Label(f"L{self.numbers[operand.value // INSTRUCTION_BYTES]}")
         if isinstance(operand, Special):
-            return _predicates(one) if operand.name == "PR" else special(operand.name)
+            return _predicates(operand.name, one) if operand.name in ("PR", "UPR") else special(operand.name)
         if isinstance(operand, ConstantBank):
             return self.banks.word(operand, one, kind)
         if isinstance(operand, ModifiedOperand) and isinstance(operand.operand, ConstantBank):
@@ -186,12 +186,13 @@ def _is_known(one: ListedInstruction) -> bool:
     return pattern is not None or opcodes.traits_of(opcode).is_texture or is_matrix
 
 
-def _predicates(one: ListedInstruction) -> Vector:
-    """The predicates that ``PR`` stands for; those whose bit the mask in the last operand lacks are neither read nor
-    written."""
-    mask = int(one.operands.rpartition(",")[2], 16)
+def _predicates(name: str, one: ListedInstruction) -> Vector:
+    """The predicates that ``PR`` or ``UPR`` stands for; those whose bit the mask in the last operand lacks are neither
+    read nor written."""
+    mask = -1 if base(one) == "UR2UP" else int(one.operands.rpartition(",")[2], 16)
     absent: Operand = Sink() if base(one) == "R2P" else Immediate(0)
-    return Vector(tuple(Register(f"P{n}", PRED, n) if mask >> n & 1 else absent for n in range(PREDICATES)))
+    kind = name.removesuffix("R")
+    return Vector(tuple(Register(f"{kind}{n}", PRED, n) if mask >> n & 1 else absent for n in range(PREDICATES)))
 
 
 @functools.lru_cache(maxsize=4096)

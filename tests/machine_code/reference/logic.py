@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.machine_code.reference import reading
 from tests.machine_code.reference.integers import COMBINATIONS, Step
+from tests.machine_code.reference.operands import Operand
 from tests.machine_code.reference.state import Lane
 from tests.machine_code.reference.text import Instruction
 
@@ -100,30 +101,35 @@ def _chosen(data: bytes, selector: int, mode: str) -> list[int]:
     return [255 * (data[f & 7] >> 7) if f & 8 else data[f] for f in fields]
 
 
+def predicates(lane: Lane, operand: Operand) -> list[bool]:
+    """Those that ``PR`` or ``UPR`` stands for."""
+    return lane.up if operand.text == "UPR" else lane.p
+
+
 def pack(i: Instruction) -> Step:
-    """``P2R``: the predicates of a mask as bits, the others from a word."""
-    to, _, a_, m = i.operands
+    """``P2R``, ``UP2UR``: the predicates of a mask as bits of a byte, the others from a word."""
+    to, of, a_, m = i.operands
     a, mask, write = reading.integer(a_), m.number, reading.set_word(to)
-    at = 8 * int((to.parts or ("B0",))[0][1:])
+    at = next((8 * n for n in range(4) if i.has(f"B{n}")), 0)
 
     def step(lane: Lane) -> None:
-        bits = sum(lane.p[n] << n for n in range(BITS))
+        bits = sum(predicates(lane, of)[n] << n for n in range(BITS))
         write(lane, a(lane) & ~(mask << at) | (bits & mask) << at)
 
     return step
 
 
 def unpack(i: Instruction) -> Step:
-    """``R2P``: the predicates of a mask from the bits of a word or of a byte."""
-    _, a_, m = i.operands
-    a, mask = reading.integer(a_), m.number
+    """``R2P``, ``UR2UP``: the predicates of a mask, or all, from the bits of a word or of a byte."""
+    of, a_, *masks = i.operands
+    a, mask = reading.integer(a_), masks[0].number if masks else -1
     at = 8 * int((a_.parts or ("B0",))[0][1:])
 
     def step(lane: Lane) -> None:
         word = a(lane) >> at
         for n in range(BITS):
             if mask >> n & 1:
-                lane.p[n] = bool(word >> n & 1)
+                predicates(lane, of)[n] = bool(word >> n & 1)
 
     return step
 
@@ -131,4 +137,5 @@ def unpack(i: Instruction) -> Step:
 STEPS: dict[str, Callable[[Instruction], Step]] = {
     "MOV": move, "UMOV": move, "LOP3": bitwise, "ULOP3": bitwise, "PLOP3": of_predicates, "UPLOP3": of_predicates,
     "SEL": select, "USEL": select, "PRMT": permute, "UPRMT": permute, "P2R": pack, "R2P": unpack,
+    "UP2UR": pack, "UR2UP": unpack,
 }  # fmt: skip

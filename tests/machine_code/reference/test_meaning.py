@@ -63,6 +63,7 @@ TOP = 0xFFFFFFFF
         ("LOP3.LUT R0, R1, R2, RZ, 0x3c, !PT", {"r1": 12, "r2": 10}, 6),
         ("LOP3.LUT R0, R1, R2, R3, 0xe8, !PT", {"r1": 12, "r2": 10, "r3": 7}, 14),  # majority
         ("P2R R0, PR, RZ, 0x6", {"p0": 1, "p1": 1, "p2": 0}, 2),
+        ("P2R.B2 R0, PR, R1, 0x3", {"p0": 0, "p1": 1, "r1": 0xFFFFFFFF}, 0xFFFEFFFF),
         ("FLO.U32 R0, R1", {"r1": 0x50}, 6),
         ("FLO.SH R0, R1", {"r1": 0xFFFFFF00}, 24),
         ("BMSK R0, R1, 0x8", {"r1": 4}, 0xFF0),

@@ -65,15 +65,17 @@ def extended(m: Algebra[V], f: Form, a: V, length: V) -> V:
 
 
 def predicates_to_register(m: Algebra[V], f: Form, *sources: V) -> V:
-    """The predicates of the mask as bits, and the bits of c outside of it."""
+    """The predicates of the mask as bits of a byte, by default the lowest, and the bits of c outside of it."""
     *predicates, c, mask = sources
-    packed = m.constant(32, 0)
+    first = m.constant(32, next((8 * n for n in range(4) if f.has(f"B{n}")), 0))
+    packed, mask = m.constant(32, 0), m.shl(mask, first)
     for number, predicate in enumerate(predicates):
         packed = m.or_(packed, m.shl(m.zext(predicate, 32), m.constant(32, number)))
+    packed = m.shl(packed, first)
     return m.or_(m.and_(packed, mask), m.and_(c, m.xor(mask, m.constant(32, -1))))
 
 
-def register_to_predicates(m: Algebra[V], f: Form, a: V, mask: V) -> tuple[V, ...]:
+def register_to_predicates(m: Algebra[V], f: Form, a: V, *mask: V) -> tuple[V, ...]:
     return tuple(m.trunc(m.lshr(a, m.constant(32, number)), 1) for number in range(PREDICATES))
 
 
@@ -87,6 +89,7 @@ def either(m: Algebra[V], f: Form, a: V, b: V, p: V) -> V:
 
 SHF = ".(L|R)[.W].(U32|S32|U64|S64)[.HI]"
 FLO = "[.U32][.SH]"
+BYTE = "[.(B0|B1|B2|B3)]"
 PRMT = "[.(F4E|B4E|RC8|ECL|ECR|RC16)]"
 
 OPCODES = (
@@ -111,8 +114,10 @@ OPCODES = (
     row("UBMSK[.W]", bit_mask),
     row("SGXT[.W][.U32]", extended),
     row("USGXT[.W][.U32]", extended),
-    row("P2R", predicates_to_register),
+    row(f"P2R{BYTE}", predicates_to_register),
+    row(f"UP2UR{BYTE}", predicates_to_register),
     row("R2P", register_to_predicates),
+    row("UR2UP", register_to_predicates),
     row("MOV", same),
     row("LEPC", same),
     row("UMOV", same),

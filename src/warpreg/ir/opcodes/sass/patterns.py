@@ -279,5 +279,7 @@ PATTERNS: dict[str, Pattern] = {
     "DEPBAR": "<- word b32=RZ word=RZ",
     "P2R": "b32 <- predicates b32 b32",
     "R2P": "predicates <- b32 b32",
+    "UP2UR": "b32 <- predicates b32 b32",
+    "UR2UP": "predicates <- b32",
 }
 """Opcode to pattern."""
