@@ -8,6 +8,7 @@ processor time than compiling here.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import select
@@ -15,8 +16,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
 
 from piecewise_numba.entry_points import EntryPoint, code_from
 from piecewise_numba.settings import has_own_threads
@@ -51,21 +52,24 @@ def _code_of_copy(build: Callable[[], Any]) -> bytes | None:
     """
     reading, writing = os.pipe()
     copy, status = 0, 0
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         with os.fdopen(reading, "rb") as pipe:  # to close it ends the copy, as after Ctrl-C
             try:
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until it is clear which process meets it
                 copy = _copy()
                 if copy == 0:
-                    pipe.close()
-                    _send(writing, build)
+                    _send(pipe, writing, build, mask)
             finally:
                 os.close(writing)
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             sent = pipe.read()
     except OSError:
         return None
     finally:
         if copy:
-            _, status = os.waitpid(copy, 0)
+            with contextlib.suppress(ChildProcessError):  # where SIGCHLD is ignored
+                _, status = os.waitpid(copy, 0)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT:
         raise KeyboardInterrupt
     return sent if sent and status == 0 else None
@@ -81,12 +85,16 @@ def _copy() -> int:
         return os.fork()
 
 
-def _send(pipe: int, build: Callable[[], Any]) -> None:
-    """Compile in this copy, and end it; it also ends when nobody reads the pipe any more.  Does not return."""
+def _send(reading: BinaryIO, pipe: int, build: Callable[[], Any], mask: Iterable[int]) -> None:
+    """Compile in this copy, and end it; it also ends when nobody reads the pipe any more.  Does not return.  ``mask``
+    are the signals that are blocked otherwise.
+    """
     status = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGIO):
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        reading.close()
         flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
         fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)  # that nobody reads any more is a SIGIO

@@ -217,3 +217,34 @@ def test_a_copy_ends_with_its_process() -> None:
     assert int(done.stdout) > 0
     assert done.returncode == -signal.SIGKILL
     assert time.monotonic() - begun < 30
+
+
+INTERRUPTED = """
+import os, signal
+from piecewise_numba import bounded
+bounded._is_ready = True
+os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    bounded.built(lambda: print("compiled"))
+except KeyboardInterrupt:
+    print(os.getpid(), flush=True)
+"""
+
+
+def test_ctrl_c_while_the_process_forks_stays_in_the_copy() -> None:
+    """The copy ends; the process, which may have missed it, goes on as after Ctrl-C."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], env=environment, stdout=subprocess.PIPE, text=True
+    ) as one:
+        found, _ = one.communicate()
+    assert found == f"{one.pid}\n"
+
+
+@pytest.mark.usefixtures("copying")
+def test_copies_whose_end_the_system_does_not_tell() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert bounded.built(lambda: 5) == 5
+    finally:
+        signal.signal(signal.SIGCHLD, before)

@@ -96,8 +96,12 @@ def test_no_file_outlives_its_trace(tmp_path: Path) -> None:
         gc.collect()
 
 
+@pytest.mark.parametrize("processors", [1, 2])
 @pytest.mark.parametrize("stream_bytes", [64, 1000])
-def test_a_recording_larger_than_its_buffers_is_whole(monkeypatch: pytest.MonkeyPatch, stream_bytes: int) -> None:
+def test_a_recording_larger_than_its_buffers_is_whole(
+    monkeypatch: pytest.MonkeyPatch, stream_bytes: int, processors: int
+) -> None:
+    monkeypatch.setattr(recorder, "_may_use_two_processors", lambda: processors == 2)
     run = Runner(COMPILED)
     small = run(BUSY, grid=3, block=80, out=OUT, record=EVERYTHING).launch.trace
     monkeypatch.setattr(recorder, "BUFFER_BYTES", stream_bytes)

@@ -17,10 +17,12 @@ def test_what_a_launch_leaves_changes_nothing_of_the_next(machine: str) -> None:
     run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))
     before = simulate(run.launches, machine).as_dict()
     generator = np.random.default_rng(7)
-    assert buffer_pool._pool
     for words in buffer_pool._pool:
         words[:] = generator.integers(-(2**62), 2**62, words.size)
+    buffers = {id(words) for words in buffer_pool._pool}
+    del words
     assert simulate(run.launches, machine).as_dict() == before
+    assert {id(one) for one in buffer_pool._pool} == buffers  # all were free
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ from pathlib import Path
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails.
+    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails.  Missing folders
+    are made.
 
-    An OSError of a write, which does not say of which file, names ``path``.
+    An OSError of the block that does not say of which file, as one of a write, names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")

@@ -63,9 +63,10 @@ class ExportedLaunch:
 
 
 def export(launches: Sequence[ExportedLaunch], folder: Path) -> Path:
-    """Write ``kernelslist.g`` and ``kernel-N.traceg`` for each launch to a new folder; returns the list's path.
+    """Write ``kernelslist.g`` and ``kernel-N.traceg`` for each launch to a folder; returns the list's path.
 
-    The list is written after all traces are complete, and an earlier one is deleted first.  Raises SassTraceError for a
+    The list is written after all traces are complete, and an earlier one is deleted first; traces of an earlier export
+    with more launches stay, but the list lacks them.  Raises SassTraceError for a
     launch whose addresses were not recorded, and OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)

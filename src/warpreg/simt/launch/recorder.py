@@ -103,17 +103,21 @@ class Recorder:
         """Write out and empty the buffers that are full.  Raises ExecutionError if the disk does not accept the data,
         of this call or the one before.
         """
-        if self._part is not None or not _may_use_two_processors():
+        if self._part is not None:
             self._write()
             return
         self._wait()
-        self._writing = self._writing or ThreadPoolExecutor(1, "recording")
         for place, buffer in enumerate(self._buffers):
             used = self._used(buffer)
-            if buffer.first + used > buffer.limit:
-                self._buffers[place] = _taken(buffer.stream, buffer.content.size)
-                self._fill(self._buffers[place])
+            if buffer.first + used <= buffer.limit:
+                continue
+            if _may_use_two_processors():
+                self._writing = self._writing or ThreadPoolExecutor(1, "recording")
                 self._pending.append(self._writing.submit(self._write_other, buffer, used))
+                self._buffers[place] = _taken(buffer.stream, buffer.content.size)
+            else:
+                self._append(buffer.stream, buffer.content[:used])
+            self._fill(self._buffers[place])
 
     def _write_other(self, buffer: _Buffer, used: int) -> None:
         """Write a buffer that is not in use any more."""

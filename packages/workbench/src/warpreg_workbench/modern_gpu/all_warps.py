@@ -22,7 +22,7 @@ from warpreg.gpu import Machine
 
 OF_WARPS = ("RFC", "ORF", "LRF", "RSP")
 """Levels whose entries belong to warps; those of the RSP to the active warps of a scheduler, else to those of an SM.
-So do those of a structure that says for how many warps, as the cache of LTRF.
+A structure that says for how many warps it has entries, as the cache of LTRF, has entries for all warps, too.
 """
 FEW = "energy_of_few_warps"
 """The column of the energy with banks for a few active warps."""

@@ -65,8 +65,8 @@ def _hits(found: Sequence[DesignMeasurement]) -> str:
     if share is None:
         return ""
     return (
-        f" At {LARGER.size}, hits of the first level grow by {share:.1%} of the number of fetches; what is written "
-        "passes through it to the second level."
+        f" At {LARGER.size}, the first level has {100 * share:.1f} more hits for 100 fetches of registers; what is "
+        "written passes through it to the second level."
     )
 
 
@@ -79,8 +79,9 @@ def _table(found: Sequence[DesignMeasurement], size: str) -> Iterator[str]:
     energies = {label: {one.design: one.energy for one in figures(found, case)} for label, case in cases.items()}
     sizes = [label for label in cases if energies[label]]
     heads = [head for label in sizes for head in (f"uses, {label}", f"energy, {label}")]
-    yield f"| design | part | at the price of | pJ a use | {' | '.join(heads)} | gone at, {sizes[-1]} | first |"
-    yield f"|---|---|---|---:|{'---:|' * len(heads)}---:|---:|"
+    heads = [f"pJ a use, {sizes[-1]}", *heads, f"gone at, {sizes[-1]}"]
+    yield f"| design | part | at the price of | {' | '.join(heads)} | first |"
+    yield f"|---|---|---|{'---:|' * len(heads)}---:|"
     for design in energies[sizes[-1]]:
         if parts := estimates(design, *setting()):
             without = [cell for label in sizes for cell in ("", _number(energies[label].get(design), ".3f"))]
