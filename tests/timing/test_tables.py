@@ -86,7 +86,7 @@ def test_an_instruction_may_not_ask_more_than_there_is_room_for(tmp_path: Path) 
     file = tmp_path / "many.py"
     text = Path(RENAMED.path).read_text(encoding="utf-8")
     file.write_text(
-        text.replace("        w.lookup(", "        for _ in range(70):\n            w.lookup("), encoding="utf-8"
+        text.replace("        w.lookup(", "        for _ in range(300):\n            w.lookup("), encoding="utf-8"
     )
     with pytest.raises(Exception, match="hooks asked for more than the core has room for"):
         agreed(one_warp("mov.b32 R1, R0"), BANKED, design=load(file, checked=False))

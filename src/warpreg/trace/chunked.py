@@ -256,9 +256,7 @@ class ChunkFile:
 
 
 def save_all(recordings: Sequence[ChunkFile], path: Path) -> None:
-    """Write recordings in sequence to a file atomically: it has its name only when it is complete.  Missing folders are
-    made.
-    """
-    with whole(path) as unfinished, unfinished.open("wb") as file:
+    """Write recordings in sequence to a file atomically: it has its name only when it is complete."""
+    with whole(path, makes_folders=False) as unfinished, unfinished.open("wb") as file:
         for one in recordings:
             one.copy_to(file)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails.  Missing folders
-    are made.
+def whole(path: Path, makes_folders: bool = True) -> Iterator[Path]:
+    """A temporary path to write to; it replaces ``path`` at the end, or is deleted if the block fails.
+    ``makes_folders``: missing folders are made.
 
     An OSError of the block that does not say of which file, as one of a write, names ``path``.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if makes_folders:
+        path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         yield unfinished
