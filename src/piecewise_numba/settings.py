@@ -4,6 +4,7 @@ the threads are its own.
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -62,9 +63,11 @@ def is_plain(module: str) -> bool:
 
 
 def own_threads() -> None:
-    """Say that all threads of this process are the program's own: it may be copied without them."""
+    """Say that all threads of this process from now on are the program's own: it may be copied without them.  Without
+    effect where other threads run already.
+    """
     global _has_own_threads
-    _has_own_threads = True
+    _has_own_threads = _has_own_threads or threading.active_count() == 1
 
 
 def has_own_threads() -> bool:

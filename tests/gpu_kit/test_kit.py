@@ -211,7 +211,7 @@ def test_show_prints_tables(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU"),
+        (["--show", "no-such.json"], 1, "no-such.json: no measurements of a GPU: No such file or directory\n"),
         ([], 2, "give one of --out, --prepare, --show and --compare"),
         (["--cubins", "x", "--show", "y"], 2, "--cubins requires --out"),
         (

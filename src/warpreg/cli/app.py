@@ -12,7 +12,6 @@ import importlib
 import io
 import os
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -107,8 +106,7 @@ def command(progress: bool) -> None:  # see `warpreg.cli.steps`
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
-    if threading.active_count() == 1:
-        settings.own_threads()
+    settings.own_threads()
     atexit.register(gc.freeze)  # what is left when the process ends is not searched for garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -167,7 +167,9 @@ def _read(path: Path) -> dict[str, Any]:
     """The measurements of a file.  Raises WarpregError for a file that is none."""
     try:
         measurements = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise WarpregError(f"{path}: no measurements of a GPU: {error.strerror}") from error
+    except ValueError as error:
         raise WarpregError(f"{path}: no measurements of a GPU: {error}") from error
     if not isinstance(measurements, dict) or "micro" not in measurements:
         raise WarpregError(f"{path}: no measurements of a GPU: 'micro' is missing")

@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import threading
 from multiprocessing import get_all_start_methods, get_context
 from typing import Any
+
+from piecewise_numba import settings
 
 PROCESSES = "processes"
 CLUSTERS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster"}
@@ -28,7 +29,8 @@ _is_command = False
 def begin() -> None:
     """Say that this process is that of a command, whose workers may be copies of it."""
     global _is_command
-    _is_command = sys.platform == "linux" and threading.active_count() == 1
+    settings.own_threads()
+    _is_command = sys.platform == "linux" and settings.has_own_threads()
 
 
 def at_once(workers: int | None) -> int:

@@ -145,7 +145,7 @@ class Recorder:
         try:
             self._writer.append(stream, content)
             if isinstance(self._file, io.BytesIO) and self._file.tell() > IN_MEMORY_BYTES:
-                file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+                file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the trace closes it
                 file.write(self._file.getbuffer())
                 self._file = file
                 self._writer.move_to(file)
