@@ -14,7 +14,6 @@ import os
 import select
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
@@ -34,7 +33,7 @@ def built(build: Callable[[], Any]) -> Any:
     A process with threads that a copy would lack compiles itself, unless they are the program's own.
     """
     global _is_ready
-    if _is_ready and makes_copies and (has_own_threads() or threading.active_count() == 1):
+    if _is_ready and makes_copies and has_own_threads():
         code = _code_of_copy(build)
         if code is not None:
             return EntryPoint.loaded(code_from(code))

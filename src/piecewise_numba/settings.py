@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
+from weakref import WeakSet
 
 
 class Storage(Protocol):
@@ -40,6 +41,7 @@ class NoStorage:
 _storage: Storage = NoStorage()
 _plain: tuple[str, ...] = ()
 _has_own_threads = False
+_own: WeakSet[threading.Thread] = WeakSet()
 
 
 def use(storage: Storage, plain: tuple[str, ...] = ()) -> None:
@@ -67,9 +69,19 @@ def own_threads() -> None:
     effect where other threads run already.
     """
     global _has_own_threads
-    _has_own_threads = _has_own_threads or threading.active_count() == 1
+    _has_own_threads = has_own_threads()
+
+
+def own_thread() -> None:
+    """Say that this thread is the program's own."""
+    _own.add(threading.current_thread())
 
 
 def has_own_threads() -> bool:
     """Whether all threads of this process are the program's own."""
-    return _has_own_threads
+    return _has_own_threads or not foreign_threads()
+
+
+def foreign_threads() -> set[threading.Thread]:
+    """The threads of this process that are neither this one nor the program's own."""
+    return set(threading.enumerate()) - {*_own, threading.current_thread()}

@@ -15,7 +15,7 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.sass.export import export
-from warpreg.simt.launch import recorder
+from warpreg.simt.launch import recorder, recording_file, second_thread
 
 
 class Failing(io.RawIOBase):
@@ -47,7 +47,7 @@ class Failing(io.RawIOBase):
 def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Failing:
     """The disk of a recording that leaves memory at once; 8 KiB of it remain in the buffer of the file."""
     raw = Failing(request.param)
-    monkeypatch.setattr(recorder, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(recording_file, "IN_MEMORY_BYTES", 0)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: io.BufferedRandom(raw))
     return raw
 
@@ -59,7 +59,7 @@ def test_an_error_in_the_thread_that_records(
     disk: Failing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(recorder, "BUFFER_BYTES", 16)
-    monkeypatch.setattr(recorder, "_may_use_two_processors", lambda: True)
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: True)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: io.BufferedRandom(disk, 1))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     assert main(RUN) == 1

@@ -80,18 +80,18 @@ def test_a_loop_may_be_interrupted_between_any_two_rounds(monkeypatch: pytest.Mo
 
 
 def test_a_full_buffer_does_not_change_a_path_of_a_long_loop(run: Runner) -> None:
-    # 100,000 visits of four bytes fill a buffer of 256 KB once, inside the loop.
+    # 300,000 visits of four bytes fill a buffer of 1 MB once, inside the loop.
     body = """
     mov.u32 %r1, 0;
-    L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100000; @%p1 bra L;
+    L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 300000; @%p1 bra L;
     st.global.u32 [%my_out], %r1;
     """
     outcome = run(body, out=OUT, record=PATH)
-    assert outcome["out"].tolist() == [100_000] * 32
+    assert outcome["out"].tolist() == [300_000] * 32
     assert outcome.launch.trace is not None
     chunks = list(outcome.launch.trace.path_chunks())
     assert len(chunks) == 2
-    assert sum(visit.block == 1 for visit in visits(chunks)) == 100_000
+    assert sum(visit.block == 1 for visit in visits(chunks)) == 300_000
 
 
 def test_blocks_jump_to_those_that_all_lanes_enter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from tests.simt.recorded import accesses_of, path_of, widths_of
 
 from warpreg.ir.address_space import GLOBAL_BASE, SHARED_WINDOW
 from warpreg.simt import Record
-from warpreg.simt.launch import launch_memory, recorder
+from warpreg.simt.launch import launch_memory, recorder, second_thread
 from warpreg.trace import Trace
 
 EVERYTHING = Record(path=True, addresses=True, widths=True)
@@ -101,7 +101,7 @@ def test_no_file_outlives_its_trace(tmp_path: Path) -> None:
 def test_a_recording_larger_than_its_buffers_is_whole(
     monkeypatch: pytest.MonkeyPatch, stream_bytes: int, processors: int
 ) -> None:
-    monkeypatch.setattr(recorder, "_may_use_two_processors", lambda: processors == 2)
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: processors == 2)
     run = Runner(COMPILED)
     small = run(BUSY, grid=3, block=80, out=OUT, record=EVERYTHING).launch.trace
     monkeypatch.setattr(recorder, "BUFFER_BYTES", stream_bytes)

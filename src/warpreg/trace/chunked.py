@@ -16,6 +16,7 @@ import enum
 import functools
 import json
 import struct
+import threading
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,8 +56,9 @@ LEVELS = {Stream.PATH: -12, Stream.ADDRESSES: -100, Stream.WIDTHS: -1, Stream.SC
 """Compression levels: addresses are already compact, and searching them for matches would take longer than the run."""
 
 
-@functools.cache
-def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
+@functools.lru_cache(maxsize=64)
+def _compressor(stream: Stream, thread: int) -> zstandard.ZstdCompressor:
+    """That of a thread, by its identifier: one cannot serve two threads at a time."""
     return zstandard.ZstdCompressor(level=LEVELS[stream])
 
 
@@ -83,7 +85,7 @@ class ChunkWriter:
     def append(self, stream: Stream, data: NDArray[Any]) -> None:
         """Append a chunk (uint32 words of a path, of addresses or of a schedule, uint8 widths)."""
         raw = data.view(np.uint8).data
-        stored = _compressor(stream).compress(raw)
+        stored = _compressor(stream, threading.get_ident()).compress(raw)
         head = CHUNK.pack(stream, len(raw), len(stored), zlib.crc32(stored))
         self._crc = zlib.crc32(head, self._crc)
         self._file.write(head)

@@ -20,7 +20,7 @@ def launch(blocks: int, threads: int, instructions: int = 1) -> Any:
         grid=(blocks, 1, 1),
         block=(threads, 1, 1),
         shared_bytes=0,
-        trace=None,
+        recording=None,
         warp_instructions=instructions,
     )
 

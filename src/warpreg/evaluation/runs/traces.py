@@ -83,7 +83,7 @@ def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:
             warp_instructions=one.warp_instructions,
             block_visits=one.visits,
             seconds=seconds,
-            trace=one.trace,
+            recording=one.trace,
             shared_bytes=one.header.shared_bytes,
         )
         for one in recording.launches

@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +58,8 @@ MAX_THREAD_BLOCKS = 2**31 - 1
 @dataclass(frozen=True, eq=False)
 class Launch:
     """A finished launch.  ``block_visits[b]`` is the number of visits of basic block b by warps; ``seconds`` is host
-    time; ``shared_bytes`` is the shared memory of a thread block, dynamic included.
+    time, during which the recording may have been handed to another thread; ``shared_bytes`` is the shared memory of a
+    thread block, dynamic included.
     """
 
     kernel: Kernel
@@ -67,8 +69,18 @@ class Launch:
     warp_instructions: int
     block_visits: NDArray[np.uint64]
     seconds: float
-    trace: Trace | None
+    recording: Trace | Future[Trace] | None
     shared_bytes: int = 0
+
+    @property
+    def trace(self) -> Trace | None:
+        """The recording, once it is written.  Raises ExecutionError if the disk did not accept it."""
+        return self.recording.result() if isinstance(self.recording, Future) else self.recording
+
+    def expect_recorded(self) -> None:
+        """Raise ExecutionError if the disk has not accepted the recording by now."""
+        if isinstance(self.recording, Future) and self.recording.done():
+            self.recording.result()
 
     @property
     def warps(self) -> int:
@@ -79,6 +91,8 @@ class Launch:
 
 def dimensions(extent: int | Sequence[int], what: str) -> Dimensions:
     """Three positive extents.  Raises LaunchError that names ``what`` otherwise."""
+    if type(extent) is int and extent >= 1:
+        return extent, 1, 1
     given: tuple[Any, ...] = tuple(extent) if isinstance(extent, Sequence | np.ndarray) else (extent,)
     if not 1 <= len(given) <= 3 or not all(isinstance(n, int | np.integer) and n >= 1 for n in given):
         raise LaunchError(f"{what}: expected one to three positive integers, found {extent!r}")
@@ -207,9 +221,9 @@ class LaunchRun:
         launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
         launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
         launch[Slot.THREAD_BLOCKS] = math.prod(self.grid)
-        launch[Slot.BUFFERS] = self.buffers.ctypes.data
+        launch[Slot.BUFFERS] = self.memory.table_at
         launch[Slot.CONSTANTS] = self.linked.constants_at
-        launch[Slot.TEXTURES] = self.textures.ctypes.data
+        launch[Slot.TEXTURES] = self.texture_table.table_at
         launch[Slot.SYMBOLS] = self.linked.symbols_at
 
     def run(self) -> Launch:
@@ -220,7 +234,7 @@ class LaunchRun:
             drive = side_by_side.drive if self.native.image.is_cooperative else LaunchRun._drive
             drive(self)
             executed, visits = int(self.launch[Slot.EXECUTED]), self.own.visits.copy()
-            trace = self.recorder.finish({"warp_instructions": executed})
+            recording = self.recorder.finish({"warp_instructions": executed})
         except BaseException:
             self.recorder.abandon()
             raise
@@ -237,7 +251,7 @@ class LaunchRun:
             executed,
             visits,
             seconds,
-            trace,
+            recording,
             self.shared_bytes,
         )
 

@@ -1,20 +1,13 @@
 """Recording of a launch: fixed buffers that native code fills, written to a file when one is full.
 
-A second thread compresses and writes them while native code fills others, if the process may use two processors and is
-not one of several that share them.
+A second thread writes them while native code fills others, and finishes the recording during the next launch.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import multiprocessing
-import os
-import tempfile
-import weakref
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +15,14 @@ from numpy.typing import NDArray
 from warpreg.simt.block.native_records import Slot
 from warpreg.simt.block.widths import SPARE_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record
-from warpreg.simt.launch.faults import ExecutionError
-from warpreg.trace import Stream, Trace, TraceWriter
+from warpreg.simt.launch import second_thread
+from warpreg.simt.launch.recording_file import RecordingFile
+from warpreg.trace import Stream, Trace
 
-BUFFER_BYTES = 1 << 18
-IN_MEMORY_BYTES = 1 << 18
-"""A recording of at most this size remains in memory."""
+BUFFER_BYTES = 1 << 20
+
+FEW_BYTES = 1 << 18
+"""A recording of at most this size is written faster than it is handed over."""
 
 LONGEST_VISIT_WORDS = 8
 """Words that begin a thread block, name a warp and record one visit, together."""
@@ -55,6 +50,24 @@ class _Buffer:
     limit: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """A buffer that native code does not use any more, and how many bytes of it it has filled."""
+
+    buffer: _Buffer
+    used: int
+
+    def write(self, file: RecordingFile) -> None:
+        """Write its content and leave it to others."""
+        if self.used:
+            file.append(self.buffer.stream, self.buffer.content[: self.used])
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave the buffer to others."""
+        _FREE.setdefault((self.buffer.stream, self.buffer.content.size), []).append(self.buffer)
+
+
 class Recorder:
     """The recording of one launch."""
 
@@ -63,12 +76,10 @@ class Recorder:
     ) -> None:
         self._launch = launch
         self._buffers: list[_Buffer] = []
-        self._file: BinaryIO = io.BytesIO()
-        self._writer = TraceWriter(self._file, header) if record.any else None
+        self._file = RecordingFile(header) if record.any else None
         self._parts: dict[int, list[tuple[Stream, NDArray[np.uint8]]]] = {}
         self._part: int | None = None
-        self._writing: ThreadPoolExecutor | None = None
-        self._pending: list[Future[None]] = []
+        self._is_shared = False
         if record.path:
             self._buffers.append(_buffer(Stream.PATH, 4 * LONGEST_VISIT_WORDS))
         if record.addresses:
@@ -76,18 +87,15 @@ class Recorder:
         if record.values:
             margin = WIDTHS_PER_INSTRUCTION * native.longest_block + SPARE_BYTES
             self._buffers.append(_buffer(Stream.WIDTHS, margin))
-        self._rewind()
+        for buffer in self._buffers:
+            self._fill(buffer)
 
     def go_on_with(self, part: int) -> None:
         """Assign further records to thread block ``part``.  Parts are kept in memory and written in their order at the
         end.
         """
-        self._write()
+        self._keep()
         self._part = part
-
-    def _rewind(self) -> None:
-        for buffer in self._buffers:
-            self._fill(buffer)
 
     def _fill(self, buffer: _Buffer) -> None:
         """Let native code fill a buffer from its beginning."""
@@ -95,112 +103,72 @@ class Recorder:
         self._launch[field] = buffer.first
         self._launch[limit] = buffer.limit
 
-    def _used(self, buffer: _Buffer) -> int:
-        """Bytes of a buffer that native code has filled."""
-        return int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+    def _filled(self, buffer: _Buffer) -> _Filled:
+        return _Filled(buffer, int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first)
 
     def flush(self) -> None:
-        """Write out and empty the buffers that are full.  Raises ExecutionError if the disk does not accept the data,
-        of this call or the one before.
+        """Hand over the buffers that are full, and fill others.  Raises ExecutionError if the disk does not accept
+        what was handed over before.
         """
         if self._part is not None:
-            self._write()
+            self._keep()
             return
-        self._wait()
+        assert self._file is not None
         for place, buffer in enumerate(self._buffers):
-            used = self._used(buffer)
-            if buffer.first + used <= buffer.limit:
-                continue
-            if _may_use_two_processors():
-                self._writing = self._writing or ThreadPoolExecutor(1, "recording")
-                self._pending.append(self._writing.submit(self._write_other, buffer, used))
+            filled = self._filled(buffer)
+            if buffer.first + filled.used > buffer.limit:
+                self._is_shared = True
+                second_thread.submit(filled.write, self._file)
                 self._buffers[place] = _taken(buffer.stream, buffer.content.size)
-            else:
-                self._append(buffer.stream, buffer.content[:used])
-            self._fill(self._buffers[place])
+                self._fill(self._buffers[place])
+        self._file.check()
 
-    def _write_other(self, buffer: _Buffer, used: int) -> None:
-        """Write a buffer that is not in use any more."""
-        self._append(buffer.stream, buffer.content[:used])
-        _leave(buffer)
-
-    def _wait(self) -> None:
-        """Wait until all that was handed to the other thread is written."""
-        while self._pending:
-            self._pending.pop(0).result()
-
-    def _write(self) -> None:
-        """Write out and empty the buffers in this thread."""
-        self._wait()
+    def _keep(self) -> None:
+        """Keep the records of the part, and empty the buffers."""
         for buffer in self._buffers:
-            used = self._used(buffer)
-            if used and self._part is not None:
+            used = self._filled(buffer).used
+            if used:
+                assert self._part is not None
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
-            elif used:
-                self._append(buffer.stream, buffer.content[:used])
-        self._rewind()
+            self._fill(buffer)
 
-    def _append(self, stream: Stream, content: NDArray[np.uint8]) -> None:
-        assert self._writer is not None
-        try:
-            self._writer.append(stream, content)
-            if isinstance(self._file, io.BytesIO) and self._file.tell() > IN_MEMORY_BYTES:
-                file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the trace closes it
-                file.write(self._file.getbuffer())
-                self._file = file
-                self._writer.move_to(file)
-        except OSError as error:
-            raise _disk_error(error) from error
-
-    def finish(self, totals: dict[str, Any]) -> Trace | None:
-        """The finished trace, in memory or in an unnamed file that is deleted with it."""
-        self._write()
-        if self._writer is None:
+    def finish(self, totals: dict[str, Any]) -> Trace | Future[Trace] | None:
+        """The trace, or one that is still being written, whose error is an ExecutionError."""
+        if self._file is None:
             return None
-        for part in sorted(self._parts):
-            for stream, content in self._parts[part]:
-                self._append(stream, content)
-        stored = {_NAMES[stream]: size for stream, size in self._writer.stored_bytes.items()}
-        try:
-            self._writer.finish({**totals, "stored_bytes": stored})
-        except OSError as error:
-            raise _disk_error(error) from error
-        self._give_back()
-        trace = Trace(self._file, written=self._writer)
-        if not isinstance(self._file, io.BytesIO):
-            weakref.finalize(trace, self._file.close)
-        return trace
+        if self._part is not None:
+            self._keep()
+        last = [self._filled(self._buffers.pop(0)) for _ in range(len(self._buffers))]
+        parts = [piece for part in sorted(self._parts) for piece in self._parts[part]]
+        if self._is_shared or parts or sum(filled.used for filled in last) > FEW_BYTES:
+            return second_thread.submit(_finished, self._file, parts, last, totals)
+        return _finished(self._file, parts, last, totals)
 
     def abandon(self) -> None:
         """Delete the data of a launch that did not finish."""
-        self._give_back()
-        with contextlib.suppress(OSError):  # a full disk refuses what has not been written yet once more
-            self._file.close()
-
-    def _give_back(self) -> None:
-        """Leave the buffers to the next launch."""
-        if self._writing is not None:
-            self._writing.shutdown()
-        while self._buffers:
-            _leave(self._buffers.pop())
+        for buffer in self._buffers:
+            _Filled(buffer, 0).leave()
+        self._buffers.clear()
+        if self._file is not None:
+            second_thread.submit(self._file.close).result()
 
 
-def _disk_error(error: OSError) -> ExecutionError:
-    return ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}")
+def _finished(
+    file: RecordingFile,
+    parts: list[tuple[Stream, NDArray[np.uint8]]],
+    last: list[_Filled],
+    totals: dict[str, Any],
+) -> Trace:
+    """The trace of a recording whose parts and last buffers are still to be written."""
+    for stream, content in parts:
+        file.append(stream, content)
+    for filled in last:
+        filled.write(file)
+    return file.finish(totals)
 
-
-_NAMES = {stream: stream.name.lower() for stream in Stream}
 
 _FREE: dict[tuple[Stream, int], list[_Buffer]] = {}
-"""Buffers of finished launches by stream and size: the system would clear the pages of new ones."""
-
-
-def _leave(buffer: _Buffer) -> None:
-    _FREE.setdefault((buffer.stream, buffer.content.size), []).append(buffer)
-
-
-def _may_use_two_processors() -> bool:
-    return len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
+"""Buffers that are not in use, by stream and size: the system would clear the pages of new ones."""
 
 
 def _buffer(stream: Stream, margin: int) -> _Buffer:

@@ -112,6 +112,8 @@ class GlobalMemory:
         self._next = base
         self._starts: list[int] = []
         self._table: NDArray[np.uint64] | None = None
+        self.table_at = 0
+        """The host address of the last `table`."""
         self.buffers: list[Extent] = []
         """Not the buffers themselves, so that memory is free as soon as nobody needs it."""
 
@@ -193,6 +195,7 @@ class GlobalMemory:
         if self._table is None:
             rows = [(b.address, b.address + b.bytes) for b in self.buffers]
             self._table = np.array(rows, np.uint64).reshape(len(rows), 2)
+            self.table_at = self._table.ctypes.data
         return self._table
 
     def nearest(self, address: int) -> str:

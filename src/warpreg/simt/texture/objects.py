@@ -66,6 +66,8 @@ class TextureTable:
 
     def __init__(self, module: Module) -> None:
         self._records = np.zeros((16, RECORD_BYTES), np.uint8)
+        self.table_at = self._records.ctypes.data
+        """The host address of the `table`."""
         self._count = 0
         self._names: list[str] = []
         self.references: dict[str, int] = {}
@@ -147,6 +149,7 @@ class TextureTable:
             raise TextureError(f"a device has at most {WINDOW_BYTES // RECORD_BYTES} textures, samplers and surfaces")
         if self._count == len(self._records):
             self._records = np.concatenate([self._records, np.zeros_like(self._records)])
+            self.table_at = self._records.ctypes.data
         self._records[self._count] = record
         self._names.append(name)
         self._count += 1

@@ -1,0 +1,154 @@
+"""The thread that writes recordings: its order, its errors, and its end before the process is copied."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import threading
+import time
+from typing import BinaryIO
+
+import numpy as np
+import pytest
+from tests.simt.programs import COMPILED, Runner, prepare
+
+from piecewise_numba import settings
+from warpreg.simt import Launch, Record
+from warpreg.simt.launch import recorder, recording_file, second_thread
+from warpreg.simt.launch.faults import ExecutionError
+from warpreg.trace import Trace
+
+PATH = Record(path=True)
+LOOP = """
+mov.u32 %r1, 0;
+L: add.u32 %r1, %r1, 1;
+setp.lt.u32 %p1, %r1, 1000;
+@%p1 bra L;
+st.global.u32 [%my_out], %r1;
+"""
+
+
+@pytest.fixture(autouse=True)
+def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: True)
+
+
+def test_work_is_done_in_its_order_by_another_thread() -> None:
+    seen: list[tuple[int, str]] = []
+
+    def see(number: int) -> int:
+        seen.append((number, threading.current_thread().name))
+        return number
+
+    work = [second_thread.submit(see, number) for number in range(100)]
+    assert [one.result() for one in work] == list(range(100))
+    assert seen == [(n, "recording_0") for n in range(100)]
+
+
+def test_without_a_second_processor_the_first_thread_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: False)
+    assert second_thread.submit(threading.current_thread).result() is threading.current_thread()
+    assert isinstance(second_thread.submit(int, "x").exception(), ValueError)
+
+
+def test_only_so_much_work_waits() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def first() -> int:
+        begun.set()
+        return int(go_on.wait())
+
+    work = [second_thread.submit(first)]
+    begun.wait()
+    work += [second_thread.submit(int) for _ in range(second_thread.MOST - 1)]
+    waiting = threading.Thread(target=lambda: work.append(second_thread.submit(int)))
+    waiting.start()
+    time.sleep(0.05)
+    assert len(work) == second_thread.MOST
+    go_on.set()
+    waiting.join()
+    assert [one.result() for one in work] == [1, *[0] * second_thread.MOST]
+
+
+def test_work_that_fails_leaves_its_place() -> None:
+    for _ in range(2 * second_thread.MOST):
+        assert isinstance(second_thread.submit(int, "x").exception(), ValueError)
+
+
+def test_the_thread_ends_before_a_copy_and_begins_again() -> None:
+    assert second_thread.submit(int).result() == 0
+    copy = os.fork()
+    if copy == 0:
+        os._exit(0 if second_thread.submit(int, "7").result() == 7 and threading.active_count() == 2 else 1)
+    assert os.waitpid(copy, 0)[1] == 0
+    assert not any(thread.name.startswith("recording") for thread in threading.enumerate())
+    assert second_thread.submit(int, "7").result() == 7
+
+
+def test_the_thread_is_the_programs_own() -> None:
+    # A copy of the process may compile, although the thread lives.
+    second_thread.submit(int).result()
+    assert threading.active_count() > 1
+    assert not any(one.name.startswith("recording") for one in settings.foreign_threads())
+
+
+def path_words(grid: int) -> tuple[Launch, list[int]]:
+    """A launch of `LOOP` and the words of its path."""
+    launch = Runner(COMPILED)(LOOP, grid=grid, out=np.zeros(32 * grid, np.uint32), record=PATH).launch
+    assert launch.trace is not None
+    return launch, [word for chunk in launch.trace.path_chunks() for word in chunk.tolist()]
+
+
+def test_recordings_of_two_threads_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A small one is written by the thread of its launch while the second thread writes a large one.
+    few, many = path_words(1)[1], path_words(40)[1]
+    monkeypatch.setattr(recorder, "BUFFER_BYTES", 10_000)
+    monkeypatch.setattr(recorder, "FEW_BYTES", 5000)
+    found: list[tuple[bool, bool]] = []
+
+    def launches(grid: int, expected: list[int], here: bool) -> None:
+        for _ in range(30):
+            launch, path = path_words(grid)
+            found.append((path == expected, isinstance(launch.recording, Trace) == here))
+
+    threads = [threading.Thread(target=launches, args=given) for given in ((1, few, True), (40, many, False))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert found == [(True, True)] * 60
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No recording fits memory, and none fits the disk."""
+
+    def refuse() -> BinaryIO:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(recording_file, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(recorder, "FEW_BYTES", 0)
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_an_error_after_a_launch_is_raised_by_its_recording_and_by_the_next_launch() -> None:
+    device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
+    launch = device.launch("k", 1, 32, arguments["out"])
+    full = "the recording cannot be written to .*: No space left on device"
+    for _ in range(2):
+        with pytest.raises(ExecutionError, match=full):
+            _ = launch.trace
+    with pytest.raises(ExecutionError, match=full):
+        device.launch("k", 1, 32, arguments["out"])
+    assert device.launches == [launch]
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_an_error_in_a_launch_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "BUFFER_BYTES", 64)
+    device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
+    with pytest.raises(ExecutionError, match="No space left on device"):
+        device.launch("k", 1, 32, arguments["out"])
+    assert device.launches == []
