@@ -20,7 +20,8 @@ CONVENTION = "preserve_nonecc"
 class RunningWarp:
     """The arguments: the launch record, the warp's registers, the lanes that run and the write position of the path;
     warp-instructions executed before the next block; the block at which lanes reconverge (low half) and the lanes that
-    have not exited (high half); the top of the warp's stack.
+    have not exited (high half); the top of the warp's stack; its number, and `Slot.READY`, which would be known
+    later if it came from memory.
 
     ``block`` is the block that ended, for which ``lanes`` hold the guard of the terminator, or the block to enter with
     ``lanes``; a block does not use them.
@@ -35,6 +36,8 @@ class RunningWarp:
     top: Value
     lanes: Value
     block: Value
+    warp: Value
+    ready: Value
 
     @staticmethod
     def of(code: Code) -> RunningWarp:
@@ -50,7 +53,7 @@ class RunningWarp:
         return replace(self, lanes=self.mask, block=self.mask.code.const(I32, block))
 
 
-TYPES = (I64, I64, I32, I64, I64, I64, I64, I32, I32)
+TYPES = (I64, I64, I32, I64, I64, I64, I64, I32, I32, I64, I64)
 SIGNATURE = ir.FunctionType(I32, TYPES, CONVENTION)
 
 

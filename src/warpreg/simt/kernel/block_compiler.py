@@ -19,7 +19,7 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
-from warpreg.ir.operands import Operand, Sink
+from warpreg.ir.operands import Immediate, Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running
 from warpreg.simt.block.block_values import BlockValues
@@ -376,14 +376,20 @@ class Body:
         """Store number and thread count of the barrier, and the contributions to ``bar.red``, in the launch record."""
         self.taken = self.lanes_of_guard(instruction, pc)
         numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
-        first = self.first(self.taken)
-        values = [self.values.operand(o, t, c, instruction).lane(first).zext(I64) for o, t, c in numbers]
+        values = [self._of_first_lane(source, instruction) for source in numbers]
         arrive = "arrive" in instruction.modifiers
         set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
         threads = values[1] if len(values) > 1 else self.code.const(I64, 0)
         set_slot(self.launch, Slot.BARRIER_THREADS, threads)
         if "red" in instruction.modifiers:
             self._reduce(instruction, pc, values[0])
+
+    def _of_first_lane(self, source: tuple[Operand, Type, tuple[Cell, ...]], instruction: Instruction) -> Value:
+        """The number (i64) that the first lane at a barrier has in a source."""
+        operand, type_, cells = source
+        if isinstance(operand, Immediate):
+            return self.code.const(I64, operand.value)
+        return self.values.operand(operand, type_, cells, instruction).lane(self.first(self.taken)).zext(I64)
 
     def _reduce(self, instruction: Instruction, pc: int, barrier: Value) -> None:
         operand, type_, cells = self._sources(instruction, pc)[-1]

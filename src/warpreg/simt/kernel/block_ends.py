@@ -110,19 +110,20 @@ class Ends:
         if end.fall in self.meetings or end.fall == NO_BLOCK:
             obstacles.append(state.region.trunc(I32) == end.fall)
         self.unless(code, obstacles, otherwise)
-        own, none = code.const(I64, 1) << slot(code, launch, Slot.WARP), code.const(I64, 0)
+        own, none = code.const(I64, 1) << state.warp, code.const(I64, 0)
         arrived, waiting = (slot(code, launch, field + end.barrier) for field in (Slot.ARRIVED, Slot.WAITS))
-        ready, count, waiting = slot(code, launch, Slot.READY), arrived + 1, waiting | own
+        count, waiting = arrived + 1, waiting | own
         is_last, bit = count >= alive, 1 << end.barrier
         set_slot(launch, Slot.ARRIVED + end.barrier, is_last.select(none, count))
         set_slot(launch, Slot.WAITS + end.barrier, is_last.select(none, waiting))
         set_slot(launch, Slot.EXPECTED + end.barrier, none)
         set_slot(launch, Slot.PENDING, is_last.select(pending & ~code.const(I64, bit), pending | bit))
-        set_slot(launch, Slot.READY, is_last.select(ready | waiting, ready & ~own))
+        ready = is_last.select(state.ready | waiting, state.ready & ~own)
+        set_slot(launch, Slot.READY, ready)
         row = slot(code, launch, Slot.BLOCKS) + block * BLOCK_BYTES
         (slot(code, launch, Slot.RECORD) + Warp.BARRIER_BLOCK).store(row)
         save(code, state, code.const(I32, end.fall), self.records_path)
-        self._step(code, state, Step.NEXT, end.fall, state.mask)
+        self._step(code, replace(state, ready=ready), Step.NEXT, end.fall, state.mask)
         code.builder.position_at_end(otherwise)
         self._step(code, state, Step.BARRIER, block, state.mask)
 

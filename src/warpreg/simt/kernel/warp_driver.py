@@ -150,6 +150,6 @@ def _run_warp(module: Any, options: Driver) -> Any:
     path = slot(code, launch, Slot.PATH)
     if options.record_path:
         path = named(code, launch, warp, path)
-    given = load(code, launch, warp, path, slot(code, launch, Slot.EXECUTED))
+    given = load(code, launch, warp, slot(code, launch, Slot.READY), path, slot(code, launch, Slot.EXECUTED))
     code.ret(code.call(running.declared(module, ENTER), given.arguments))
     return code.function

@@ -62,7 +62,7 @@ def _leave_name(stop: Stop) -> str:
     return f"leave_{stop.name.lower()}"
 
 
-def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -> RunningWarp:
+def load(code: Code, launch: Value, warp: Value, ready: Value, path: Value, executed: Value) -> RunningWarp:
     """The state of the warp whose turn begins, before it enters a block; ``mask`` is that of its last visit."""
     record = warp_record(code, launch, warp)
     set_slot(launch, Slot.RECORD, record)
@@ -76,6 +76,8 @@ def load(code: Code, launch: Value, warp: Value, path: Value, executed: Value) -
         top=(record + Warp.TOP).load(I64),
         lanes=(record + Warp.MASK).load(I32),
         block=(record + Warp.BLOCK).load(I32),
+        warp=warp,
+        ready=ready,
     )
 
 
@@ -110,9 +112,8 @@ class WarpState:
         self.code, self.options = code, options
         self.running = given = given or RunningWarp.of(code)
         self.launch = given.launch
-        self.record, self.warp = slot(code, given.launch, Slot.RECORD), slot(code, given.launch, Slot.WARP)
-        self.ready = code.var(slot(code, given.launch, Slot.READY))
-        """The warps that can run, in a variable: a value in memory is known later."""
+        self.record, self.warp = slot(code, given.launch, Slot.RECORD), given.warp
+        self.ready = code.var(given.ready)
         self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
         self.reconvergence = code.var(given.region.trunc(I32))
         self.alive = code.var((given.region >> 32).trunc(I32))
@@ -133,7 +134,14 @@ class WarpState:
     def handed_on(self) -> RunningWarp:
         """The state for a step that enters the block or leaves; ``mask`` is that of the last visit."""
         region_ = region(self.reconvergence.get(), self.alive.get())
-        return replace(self.running, region=region_, top=self.top.get(), lanes=self.mask.get(), block=self.block.get())
+        return replace(
+            self.running,
+            region=region_,
+            top=self.top.get(),
+            lanes=self.mask.get(),
+            block=self.block.get(),
+            ready=self.ready.get(),
+        )
 
     def save(self) -> None:
         """Write the state to the warp's record."""
@@ -210,6 +218,7 @@ class WarpState:
             top=self.top.get(),
             lanes=code.undefined(I32),
             block=code.undefined(I32),
+            ready=self.ready.get(),
         )
         code.jump_to((row + BlockField.FUNCTION).load(I64), after.arguments)
 

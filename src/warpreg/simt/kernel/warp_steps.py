@@ -6,6 +6,7 @@ Each step determines the next block and its lanes, and jumps to it or returns fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from warpreg.simt.block import running
@@ -83,7 +84,8 @@ def _enter(state: WarpState) -> None:
 
 def _jump(state: WarpState, name: str) -> None:
     """Go on with another step, which gets the same state."""
-    state.code.jump(running.declared(state.code.module, name), state.running.arguments)
+    given = replace(state.running, ready=state.ready.get())
+    state.code.jump(running.declared(state.code.module, name), given.arguments)
 
 
 def ended(state: WarpState) -> None:
@@ -121,7 +123,7 @@ def end_turn(state: WarpState, is_over: bool = False) -> None:
     begin_turn(launch, warp, executed)
     if state.options.record_path:
         path = named(code, launch, warp, path)
-    following = WarpState(code, state.options, load(code, launch, warp, path, executed))
+    following = WarpState(code, state.options, load(code, launch, warp, ready, path, executed))
     following.mask.set(following.running.lanes)
     following.visit()
 
