@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +27,12 @@ SHOWN = 20
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """Name what could not be written, which the error of a full disk does not."""
+def _written(path: Path | None = None) -> Iterator[None]:
+    """Name what could not be written, by default a temporary file, which the error of a full disk does not."""
     try:
         yield
     except OSError as error:
-        raise ArchiveError(f"{error.filename or path}: {error.strerror}") from error
+        raise ArchiveError(f"{error.filename or path or tempfile.gettempdir()}: {error.strerror}") from error
 
 
 @click.command(context_settings={"allow_interspersed_args": True, "ignore_unknown_options": True})
@@ -78,10 +77,13 @@ def command(
     """
     first = Path(source[0])
     if check:
+        if output or measure or more:
+            raise click.UsageError("--check takes no --output, --measure or --with")
         return _checked(_alone(source))
     if source[0] in commands.COMMANDS:
+        _expect_suffix(output)
         given = [*source, *(["--unchecked"] if unchecked else [])]
-        with out.steps() as progress:
+        with out.steps() as progress, _written():
             progress.begin(f"running {source[0]}")
             archive = commands.archived(given, more, afresh=measure)
         _pack(archive, output or Path(f"{archive.name}{SUFFIX}"))
@@ -91,14 +93,15 @@ def command(
             f"expected a file or one of the commands {', '.join(commands.COMMANDS)}, found '{first}'"
         )
     if first.name.endswith(SUFFIX):
+        if measure or more:
+            raise click.UsageError(f"{first} is an archive: unpacking takes no --measure or --with")
         _unpack(first, output or Path(first.name.removesuffix(SUFFIX)))
         return 0
+    _expect_suffix(output)
     study = read_study(first)
-    archive = studies.archived(first, study, batch_of(study, first.parent, unchecked=unchecked))
-    further = commands.inputs((), more) if more else {}
-    archive = dataclasses.replace(archive, files={**archive.files, **further})
+    archive = studies.archived(first, study, batch_of(study, first.parent, unchecked=unchecked), more)
     if measure:
-        with out.steps() as progress:
+        with out.steps() as progress, _written():
             progress.begin("measuring with an empty cache")
             archive = studies.timed(archive)
     _pack(archive, output or first.with_suffix(SUFFIX))
@@ -111,11 +114,17 @@ def _alone(source: tuple[str, ...]) -> Path:
     return Path(source[0])
 
 
+def _expect_suffix(output: Path | None) -> None:
+    """The name by which an archive is unpacked; so none replaces a file of another kind."""
+    if output is not None and not output.name.endswith(SUFFIX):
+        raise click.UsageError(f"--output: expected NAME{SUFFIX}, found '{output}'")
+
+
 def _pack(archive: Archive, file: Path) -> None:
     packed = archive.packed()
     with _written(file), whole(file) as unfinished:
         unfinished.write_bytes(packed)
-    click.echo(f"wrote {file}: {len(packed) / 1024:,.0f} KiB")
+    click.echo(f"wrote {file}: {len(packed) / 1024:,.0f} KiB in the folder {archive.name}")
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -135,7 +144,7 @@ def _checked(source: Path) -> int:
     if not source.is_file():
         return _check(source)
     _, files = read_archive(source)
-    with tempfile.TemporaryDirectory() as folder:
+    with _written(), tempfile.TemporaryDirectory() as folder:
         written(files, Path(folder))
         return _check(Path(folder), source)
 
@@ -148,9 +157,14 @@ def _check(folder: Path, name: Path | None = None) -> int:
         how = (
             "all numbers equal" if not verdict.largest else f"numbers equal within {verdict.largest:.1g} of their value"
         )
-        click.echo(f"reproduced: {verdict.results} results, {how}")
+        click.echo(f"reproduced: {_counted(verdict.results, 'result')}, {how}")
         return 0
     for difference in verdict.differences[:SHOWN]:
         click.echo(difference)
-    click.echo(f"not reproduced: {len(verdict.differences)} differences in {verdict.results} results")
+    differences, results = _counted(len(verdict.differences), "difference"), _counted(verdict.results, "result")
+    click.echo(f"not reproduced: {differences} in {results}")
     return FAILED
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

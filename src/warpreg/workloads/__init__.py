@@ -67,18 +67,25 @@ def find(name: str) -> Workload:
 
 
 def load(path: Path | str) -> Workload:
-    """The workload of a user's Python file, which defines ``WORKLOAD``; raises `WorkloadFileError`."""
+    """The workload of a user's Python file, which defines ``WORKLOAD``, and can import modules of its folder.
+
+    Raises `WorkloadFileError`.
+    """
     path = Path(path)
     if not path.is_file():
         raise WorkloadFileError(f"{path}: expected a Python file that defines WORKLOAD, found none")
     module = ModuleType(f"warpreg_workload_{path.stem}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
     try:
         # not by an import, whose bytecode would outlive an edit in the same second that keeps the size
         exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     except Exception as error:
         raise WorkloadFileError(f"{path}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
     workload = getattr(module, "WORKLOAD", None)
     if not isinstance(workload, Workload):
         raise WorkloadFileError(f"{path}: expected WORKLOAD to be a warpreg.workloads.Workload, found {workload!r}")

@@ -20,10 +20,12 @@ from warpreg.cli import main
 from warpreg.evaluation.archive import check as checks
 from warpreg.evaluation.archive import command, wheel
 from warpreg.evaluation.archive.check import Measurement, compared
+from warpreg.evaluation.archive.contents import Archive
 from warpreg.evaluation.archive.errors import ArchiveError
 from warpreg.evaluation.archive.readme import readme
 
 Output = pytest.CaptureFixture[str]
+EXAMPLES = Path(__file__).parents[3] / "examples"
 COMMAND = ["compare", "vector-add", "--designs", "mrf,orf-lrf", "--size", "tiny"]
 
 
@@ -73,7 +75,7 @@ def test_an_unpacked_archive_is_reproduced_by_its_makefile_and_a_wrong_result_is
     assert found.returncode != 0
     first, last = found.stdout.splitlines()
     assert first.startswith("[1].elided: expected ")
-    assert last == "not reproduced: 1 differences in 2 results"
+    assert last == "not reproduced: 1 difference in 2 results"
 
 
 @pytest.mark.slow
@@ -99,6 +101,11 @@ def other_code(folder: Path) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest | {"content": "other"}))
 
 
+def other_package(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"packages": ["warprfg"]}))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "message"),
@@ -110,6 +117,7 @@ def other_code(folder: Path) -> None:
             "{folder}: not an unpacked archive: manifest.json: No such",
         ),
         (lambda folder: (folder / "manifest.json").write_text("{}"), "{folder}/manifest.json: not the manifest of an"),
+        (other_package, "{folder}/manifest.json: not the manifest of an archive: 'warprfg'"),
         (other_code, "{folder}: expected the code of its wheels/ (warpreg 0.1.0), found other code (warpreg 0.1.0);"),
     ],
 )
@@ -129,6 +137,8 @@ def test_what_was_changed_is_said_in_one_line(
         (["oracle", "hotspot"], 2, "expected one file or folder, found oracle hotspot"),
         (["no-study"], 2, "expected a file or one of the commands compare, run, reproduce, found 'no-study'"),
         (["compare", "no-workload"], 1, "expected results, exit status 1"),
+        (["--check", "a.tar.gz", "--measure"], 2, "--check takes no --output, --measure or --with"),
+        (["run", "vector-add", "--output", "a.cu"], 2, "--output: expected NAME.tar.gz, found 'a.cu'"),
         (["--check", "nowhere"], 1, "nowhere: not an unpacked archive: manifest.json: No such file or directory"),
     ],
 )
@@ -169,8 +179,66 @@ def test_files_that_arguments_name_are_packed_and_others_refused(tmp_path: Path)
     arguments = ["run", "kernels/a.cu", "--arg", "file:x.npy", "--design", "design.py+rfc"]
     found = command.inputs(arguments, [Path("helper.py")])
     assert sorted(found) == ["design.py", "helper.py", "kernels/a.cu", "kernels/a.h", "x.npy"]
-    with pytest.raises(ArchiveError, match="expected inputs of an archive in the present folder or below"):
-        command.inputs(["run", str(Path(sys.executable))])
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["--designs=mrf,a b.py", "--designs=a b.py,b.py", "0=struct:s32:1,bytes:a b.py", "x=y:[s32:1,[bytes:a b.py]]"],
+)
+def test_files_are_found_wherever_an_argument_names_them(argument: str, tmp_path: Path) -> None:
+    (tmp_path / "a b.py").write_text("")
+    assert [*command.inputs(["run", argument, "s32:" + ",".join("1" * 300)])] == ["a b.py"]
+
+
+def test_names_with_separators_and_links_are_kept(tmp_path: Path) -> None:
+    for name in ("a+b.py", "c,d.py", "e=f.py"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "link.py").symlink_to("a+b.py")
+    found = command.inputs(["run", "a+b.py", "c,d.py", "--design=e=f.py", "link.py"])
+    assert sorted(found) == ["a+b.py", "c,d.py", "link.py"]
+    assert [*command.inputs(["run", "e=f.py"])] == ["e=f.py"]
+
+
+@pytest.mark.parametrize("options", [["-I", "inc"], ["-Iinc"], ["--include", "inc"], ["--include=inc"]])
+def test_headers_of_include_folders_are_packed(options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "a.h").write_text("// nothing\n")
+    (tmp_path / "a.cu").write_text("#include <a.h>\n")
+    assert sorted(command.inputs(["run", "a.cu", *options])) == ["a.cu", "inc/a.h"]
+
+
+def test_paths_that_other_machines_do_not_have_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("__global__ void k() {}\n")
+    for name in (sys.executable, str(tmp_path / "a.cu"), f"../{tmp_path.name}/a.cu"):
+        with pytest.raises(ArchiveError, match="expected inputs of an archive in the present folder or below, by rel"):
+            command.inputs(["run", "vector-add", f"--design=mrf,{name}"])
+    with pytest.raises(ArchiveError, match="expected inputs of an archive in"):
+        command.inputs(["run", "vector-add"], [Path(sys.executable)])
+    (tmp_path / "a.py").write_text(f"SOURCE = '{tmp_path}/a.cu'\n")
+    with pytest.raises(ArchiveError, match=r"a.py: names .*/a.cu; expected a relative path"):
+        command.inputs(["run", "a.cu", "a.py"])
+
+
+@pytest.mark.parametrize("name", ["README.md", "manifest.json", "expected.json"])
+def test_an_input_does_not_replace_a_file_of_the_archive(name: str) -> None:
+    with pytest.raises(ArchiveError, match=f"{name}: expected inputs with other names"):
+        Archive("n", ["run"], {name: b""}, {}).packed()
+
+
+@pytest.mark.parametrize("options", [["--code", "sm_80"], ["--code=sm_80"]])
+def test_code_of_the_vendor_requires_its_assembler(options: list[str]) -> None:
+    assert Archive("n", ["run", *options], {}, {})._needs_cuda
+    assert not Archive("n", ["run"], {}, {})._needs_cuda
+
+
+@pytest.mark.slow
+def test_a_design_with_the_name_of_a_module_of_python_is_measured(tmp_path: Path) -> None:
+    """It imports its own module; both lie in the folder in which the command runs."""
+    design = (EXAMPLES / "my_design.py").read_text()
+    (tmp_path / "random.py").write_text(design.replace("import numpy", "import own\nimport numpy", 1))
+    (tmp_path / "own.py").write_text("")
+    arguments = ["compare", "vector-add", "--designs", "mrf,random.py", "--size", "tiny", "--with", "own.py"]
+    assert main(["archive", *arguments, "--output", "a.tar.gz"]) == 0
 
 
 def test_a_measured_archive_states_time_and_hardware() -> None:
@@ -195,6 +263,14 @@ def test_a_reproduction_states_published_and_measured_values() -> None:
     ]
     text = readme({**common, "libraries": {}, "python": "3", "platform": "L"}, {"results": results}, [])
     assert "| rfc.1 | 0.5 | 0.51 | share | True |\n\nAll of them" in text
+    assert compared({"results": results}, 0, Measurement({"results": results}, 0, 1.0)).results == 2
+
+
+def test_a_run_states_its_numbers() -> None:
+    common = {"name": "n", "warpreg": "0", "command": ["run"], "relative_tolerance": 1e-9, "measured": None}
+    run = {"options": {"seed": 0}, "passed": True, "profile": {"values": 3}, "warp_instructions": 7590, "kernel": "k"}
+    text = readme({**common, "libraries": {}, "python": "3", "platform": "L"}, run, [])
+    assert "| name | value |\n| --- | --- |\n| warp_instructions | 7590 |\n| profile.values | 3 |\n\nAll" in text
 
 
 def test_a_wheel_has_the_code_and_the_same_bytes(tmp_path: Path) -> None:

@@ -103,3 +103,41 @@ def test_an_input_elsewhere_is_refused(study: StudyFolder, capsys: Output) -> No
     assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
     assert main(["archive", str(file)]) == 1
     assert "counted.py: expected inputs of an archive in the folder of the study or below" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["{folder}/counted.py", "../{folder.name}/counted.py"])
+def test_a_path_that_other_machines_do_not_have_is_refused(name: str, study: StudyFolder, capsys: Output) -> None:
+    place = name.format(folder=study.folder)
+    file = study.write(f'workloads = "{place}"\nsizes = "tiny"\n[[designs]]\nname = "mrf"\n')
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    assert main(["archive", str(file)]) == 1
+    assert f"{place}: expected inputs of an archive in the folder of the study or below" in capsys.readouterr().err
+
+
+def test_more_files_lie_where_they_lay_beside_the_study(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    """The command is called from the folder above; the workload imports a module of one's own."""
+    (study.folder / "own.py").write_text("")
+    text = (study.folder / "counted.py").read_text()
+    (study.folder / "counted.py").write_text(text.replace("import ", "import own\nimport ", 1))
+    (study.folder / "link.py").symlink_to("counted.py")
+    file = study.write('workloads = "link.py"\nsizes = "tiny"\n[[designs]]\nname = "mrf"\n')
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    monkeypatch.chdir(study.folder.parent)
+    more = f"{study.folder.name}/own.py"
+    assert main(["archive", str(file), "--with", more, "--output", "study.tar.gz"]) == 0
+    with tarfile.open("study.tar.gz") as tar:
+        assert {"study/own.py", "study/link.py"} <= set(tar.getnames())
+    capsys.readouterr()
+    assert main(["archive", "--check", "study.tar.gz"]) == 0
+    assert capsys.readouterr().out == "reproduced: 1 result, all numbers equal\n"
+
+
+def test_another_file_with_the_name_of_the_study_is_refused(study: StudyFolder, capsys: Output) -> None:
+    file = study.write('workloads = "counted.py"\nsizes = "tiny"\n[[designs]]\nname = "mrf"\n')
+    file = file.rename(study.folder / "small.toml")
+    (study.folder / "study.toml").write_text("")
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    assert main(["archive", str(file), "--with", str(study.folder / "study.toml")]) == 1
+    assert "study.toml: expected inputs with other names: the study has this one" in capsys.readouterr().err

@@ -21,6 +21,9 @@ from warpreg.evaluation.archive import wheel
 from warpreg.evaluation.archive.contents import EXPECTED, MANIFEST, RELATIVE
 from warpreg.evaluation.archive.errors import ArchiveError
 
+USED = ("sha256", "command", "status", "packages", "content", "warpreg")
+"""Entries of a manifest that a check reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -43,11 +46,14 @@ class Verdict:
 
 
 def measured(command: Sequence[str], folder: Path, *, afresh: bool) -> Measurement:
-    """Run a command in a folder; ``afresh`` with an empty cache.  Raises ArchiveError if it prints no JSON."""
+    """Run a command in a folder, whose modules are not those of Python; ``afresh`` with an empty cache.
+
+    Raises ArchiveError if it prints no JSON.
+    """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="warpreg-") as empty:
         environment = {**os.environ, "WARPREG_CACHE": empty} if afresh else dict(os.environ)
-        call = [sys.executable, "-m", "warpreg", *command]
+        call = [sys.executable, "-P", "-m", "warpreg", *command]
         found = subprocess.run(call, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False)
     seconds = time.monotonic() - began
     text = found.stdout.decode().replace(str(folder.resolve()), ".")
@@ -80,10 +86,16 @@ def compared(expected: Any, status: int, found: Measurement) -> Verdict:
         numbers = {one["cell"] for one in expected}
         output = [one for one in output if one["cell"] in numbers]
     elif found.status != status:
-        return Verdict(1, [f"exit status: expected {status}, found {found.status}"], 0.0)
+        return Verdict(_count(expected), [f"exit status: expected {status}, found {found.status}"], 0.0)
     largest = [0.0]
     differences = list(_differences(expected, output, "", largest))
-    return Verdict(len(expected) if isinstance(expected, list) else 1, differences, largest[0])
+    return Verdict(_count(expected), differences, largest[0])
+
+
+def _count(expected: Any) -> int:
+    """The results that are expected: the rows, or the results of a reproduction."""
+    rows = expected.get("results") if isinstance(expected, dict) else expected
+    return len(rows) if isinstance(rows, list) else 1
 
 
 def _differences(expected: Any, found: Any, place: str, largest: list[float]) -> Iterator[str]:
@@ -131,7 +143,10 @@ def _processor() -> str:
 def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
-        manifest["sha256"], manifest["command"], manifest["content"]
+        for name in USED:
+            manifest[name]
+        for name in manifest["packages"]:
+            wheel.MODULES[name]
     except OSError as error:
         raise ArchiveError(f"{folder}: not an unpacked archive: {MANIFEST}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import itertools
 import json
-import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import warpreg
 from warpreg.cache import store
 from warpreg.evaluation.archive.check import hardware, measured
-from warpreg.evaluation.archive.contents import Archive, written
+from warpreg.evaluation.archive.contents import Archive, inputs_of, written
 from warpreg.evaluation.archive.errors import ArchiveError
 from warpreg.evaluation.archive.wheel import PAPERS, WARPREG, content_digest
 from warpreg.evaluation.runs.provenance import DIGITS
+from warpreg.evaluation.runs.run import CompileChoice
 from warpreg.evaluation.sweep.batch import opened_files
 from warpreg.ir.errors import WarpregError
 from warpreg.ptx.cuda.compile import headers_of
@@ -26,45 +27,57 @@ KIND = "archive"
 """What the keys of archived commands begin with, in the store."""
 COMMANDS = ("compare", "run", "reproduce")
 """Commands whose JSON is the same each time."""
-NAMED = re.compile(r"(?:.*[=:])?(?P<file>[^=:]+)")
-"""A file in an argument, ``--design my.py``, ``file:x.npy`` or ``p=file:x.npy``."""
+SEPARATORS = "=:,+[]"
+"""Between names of files in an argument, ``--designs=mrf,my.py+rfc`` or ``p=struct:bytes:x.bin,s32:1``."""
 
 
 def inputs(arguments: Sequence[str], more: Sequence[Path] = ()) -> dict[str, bytes]:
     """The files that the arguments of a command name, those that these name, and ``more``, by place in this folder.
 
-    Raises ArchiveError for one that is not in this folder or below.
+    Raises ArchiveError for one that is not in this folder or below, and for a name that other machines do not have.
     """
-    here = Path.cwd().resolve()
-    found: dict[str, bytes] = {}
-    for path in dict.fromkeys([*_named(arguments), *(one.resolve() for one in more)]):
-        if path.is_relative_to(Path(str(warpreg.__file__)).parent):
-            continue
-        if not path.is_relative_to(here):
-            raise ArchiveError(f"{path}: expected inputs of an archive in the present folder or below")
-        found[path.relative_to(here).as_posix()] = path.read_bytes()
-    return found
+    folders = _folders(arguments)
+    named = list(itertools.chain.from_iterable(map(_named, arguments)))
+    for path in (*named, *map(Path, folders)):
+        if path.is_absolute() or ".." in path.parts:
+            raise ArchiveError(
+                f"{path}: expected inputs of an archive in the present folder or below, by relative paths"
+            )
+    choice = CompileChoice(include=folders)
+    further = [one for path in named for one in _further(path, choice)]
+    return inputs_of([*named, *further, *more], Path.cwd())
 
 
-def _named(arguments: Sequence[str]) -> Iterator[Path]:
-    for argument in arguments:
-        match = NAMED.fullmatch(argument)
-        for text in (argument, match["file"] if match else ""):
-            for name in text.split("+"):
-                if name and Path(name).is_file():
-                    yield Path(name).resolve()
-                    yield from _further(name)
+def _named(text: str, separators: str = SEPARATORS) -> Iterator[Path]:
+    """The files that an argument names: the text itself, else those between the first of the separators, and so on."""
+    if is_file(text):
+        yield Path(text)
+    elif separators:
+        for part in text.split(separators[0]):
+            yield from _named(part, separators[1:])
 
 
-def _further(name: str) -> Iterator[Path]:
+def is_file(text: str) -> bool:
+    """Whether a text, which may be too long for a name, is the name of a file."""
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False
+
+
+def _folders(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Where the arguments look for headers."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-I", "--include", action="append", default=[], nargs="?")
+    return tuple(one for one in parser.parse_known_args(arguments)[0].include if one)
+
+
+def _further(path: Path, choice: CompileChoice) -> Iterable[Path]:
     """The files that a workload, a trace or a source names."""
     try:
-        if name.endswith(".cu"):
-            yield from (Path(one).resolve() for one in headers_of(Path(name)))
-        else:
-            yield from (one.resolve() for one in opened_files(name, TraceChoice()))
+        return headers_of(path, choice.cuda) if path.suffix == ".cu" else opened_files(str(path), TraceChoice(), choice)
     except WarpregError:  # a design, a machine or a technology
-        return
+        return ()
 
 
 def archived(arguments: Sequence[str], more: Sequence[Path] = (), *, afresh: bool) -> Archive:

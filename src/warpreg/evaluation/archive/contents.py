@@ -10,10 +10,11 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import platform
 import sys
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
@@ -32,6 +33,8 @@ RELATIVE = 1e-9
 whose last digits may depend on the vectors of the processor that NumPy uses.
 """
 CUDA = "cuda"
+NAMING = (".toml", ".py", ".g")
+"""Files that name others."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,13 @@ class Archive:
     """Time and hardware of a measurement from nothing; None if there was none."""
 
     def packed(self) -> bytes:
-        """The ``.tar.gz``.  Raises ArchiveError if a package of the code is not installed."""
+        """The ``.tar.gz``.
+
+        Raises ArchiveError if a package of the code is not installed, or if an input has the name of another file.
+        """
         extras = [CUDA] if self._needs_cuda else []
         pinned = sorted({line for name in self.packages for line in wheel.requirements(name, extras)})
         content = {
-            **self.files,
             EXPECTED: (json.dumps(self.expected, indent=1) + "\n").encode(),
             "requirements.txt": "".join(f"{line}\n" for line in pinned).encode(),
             "Makefile": MAKEFILE.encode(),
@@ -77,6 +82,11 @@ class Archive:
         }
         content["README.md"] = readme(manifest, self.expected, sorted(self.files)).encode()
         content["CHECKLIST.md"] = CHECKLIST.encode()
+        for taken in sorted(self.files.keys() & {MANIFEST, *content}):
+            raise ArchiveError(
+                f"{taken}: expected inputs with other names: an archive has a file of its own with this one"
+            )
+        content = {**self.files, **content}
         manifest["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(content.items())}
         return _tar(self.name, {MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode(), **content})
 
@@ -84,7 +94,35 @@ class Archive:
     def _needs_cuda(self) -> bool:
         """Whether its code is compiled from CUDA C++, or by NVIDIA's assembler."""
         own = any(name.endswith((".cu", ".cubin", ".fatbin")) for name in self.files)
-        return own or "--code" in self.command or any(b"machine_code" in data for data in self.files.values())
+        return (
+            own
+            or any(one.startswith("--code") for one in self.command)
+            or any(b"machine_code" in data for data in self.files.values())
+        )
+
+
+def inputs_of(paths: Iterable[Path], folder: Path) -> dict[str, bytes]:
+    """The user's inputs at these paths, by place in a folder, where they are found again in an archive.
+
+    Raises ArchiveError for one that is not there or below, and for one that names another by its absolute path.
+    """
+    found: dict[Path, bytes] = {}
+    for path in map(_absolute, paths):
+        if path.is_relative_to(Path(str(warpreg.__file__)).parent):
+            continue
+        if not path.is_relative_to(folder):
+            raise ArchiveError(f"{path}: expected inputs of an archive in {folder} or below")
+        found[path] = path.read_bytes()
+    for path, data in found.items():
+        for other in found:
+            if path.suffix in NAMING and str(other).encode() in data:
+                raise ArchiveError(f"{path}: names {other}; expected a relative path, which other machines have too")
+    return {path.relative_to(folder).as_posix(): data for path, data in found.items()}
+
+
+def _absolute(path: Path) -> Path:
+    """Without ``..``; links keep their names, by which others name them."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 follows no links
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from warpreg.evaluation.runs.design_means import FIGURES, design_means
 
 PUBLISHED = ("id", "published", "measured", "unit", "within")
 """Columns of a reproduction."""
+NUMBER = ("name", "value")
+"""Columns of the numbers of a run."""
+CHOSEN = ("options",)
+"""Parts of a run that are no results."""
+MOST_NUMBERS = 30
 MAKEFILE = """\
 # make setup: install the code of this archive into .venv; make check: measure again and compare.
 PYTHON ?= python3
@@ -54,9 +59,9 @@ that measure them. The command is
     make setup        # Python 3.11 to 3.14, network access for the libraries; another one: make setup PYTHON=python3.12
     make check        # measures everything again with an empty cache, and compares
 
-`make check` prints `reproduced`, or the differences and `not reproduced`; its exit status is 0 or 1. Text, counts and
-cycles must be equal. Other numbers may differ by {manifest["relative_tolerance"]:g} of their value: energies and means
-are sums of products, whose last digits may depend on the vectors of the processor. With equal libraries on the same
+`make check` prints `reproduced`, or it prints the differences and `not reproduced` and fails. Text, counts and cycles
+must be equal. Other numbers may differ by {manifest["relative_tolerance"]:g} of their value: energies and means are
+sums of products, whose last digits may depend on the vectors of the processor. With equal libraries on the same
 processor they are equal, too.
 
 ## Expected results
@@ -69,7 +74,7 @@ All of them are in `expected.json`.
 
 {_measured(manifest["measured"])}
 
-No GPU is needed, unless the command says so. The results do not depend on the machine.
+No GPU is needed. The results do not depend on the machine.
 
 ## Software
 
@@ -91,14 +96,26 @@ def _expected(expected: Any) -> str:
         published = [one for one in expected["results"] if one.get("measured") is not None]
         return f"Published and measured values:\n\n{_table(PUBLISHED, published)}"
     rows = [one for one in expected if "design" in one and "error" not in one] if _are_rows(expected) else []
+    if isinstance(expected, dict):
+        return f"Numbers, by their names in `expected.json`:\n\n{_table(NUMBER, [*_numbers(expected)][:MOST_NUMBERS])}"
     if not rows:
-        return "The command prints one JSON text."
+        return "No design has a result; `expected.json` has the reasons."
     means = design_means(_with_parameters(rows))
     columns = ["design", "results", *(name for name in FIGURES if any(name in one for one in means))]
     table = _table(columns, means)
     failed = len(expected) - len(rows)
     told = f"\n\n{failed} results are failures; `expected.json` has the reasons." if failed else ""
     return f"Means of each design over its results:\n\n{table}{told}"
+
+
+def _numbers(values: Mapping[str, Any], place: str = "") -> Iterator[dict[str, Any]]:
+    """The numbers of a result and of its parts, those of the whole first."""
+    for name, value in values.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield {"name": f"{place}{name}", "value": value}
+    for name, value in values.items():
+        if isinstance(value, dict) and name not in CHOSEN:
+            yield from _numbers(value, f"{place}{name}.")
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -130,7 +147,7 @@ def _cell(value: Any) -> str:
 
 def _measured(measured: Mapping[str, Any] | None) -> str:
     if measured is None:
-        return "Not measured: `warpreg archive --measure` measures from nothing and states both."
+        return "Not measured when this archive was written."
     return (
         f"{measured['seconds']:,} s with an empty cache, compilation included, on {measured['processor']} with"
         f" {measured['processors']} processors and {measured['memory_gib']} GiB of memory, under {measured['system']}."

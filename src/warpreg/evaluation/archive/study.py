@@ -7,39 +7,41 @@ store, where sweeps find them.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import warpreg
 from warpreg.cache import store
+from warpreg.designs.loading.composition import SEPARATOR
 from warpreg.evaluation.archive.check import compared, hardware, measured
 from warpreg.evaluation.archive.command import KIND
-from warpreg.evaluation.archive.contents import RESULTS, Archive, read_archive, written
+from warpreg.evaluation.archive.contents import RESULTS, Archive, inputs_of, read_archive, written
 from warpreg.evaluation.archive.errors import ArchiveError
 from warpreg.evaluation.archive.wheel import content_digest
 from warpreg.evaluation.sweep.batch import Batch, opened_files, package
-from warpreg.evaluation.sweep.cells import FILES, located
+from warpreg.evaluation.sweep.cells import FILES
 from warpreg.evaluation.sweep.study_file import StudyFile
 
 STUDY = "study.toml"
 
 
-def archived(study_file: Path, study: StudyFile, batch: Batch) -> Archive:
-    """The archive.  Raises ArchiveError for a study without finished cells, or for inputs outside its folder, and
-    OSError.
+def archived(study_file: Path, study: StudyFile, batch: Batch, more: Sequence[Path] = ()) -> Archive:
+    """The archive, with ``more`` files.  Raises ArchiveError for a study without finished cells, or for inputs outside
+    its folder, and OSError.
     """
     cells = {key: result for key in batch.keys if key is not None and (result := store.read(store.RESULTS, key))}
     if not cells:
         raise ArchiveError(f"{study_file}: no cell is finished; 'warpreg sweep {study_file}' measures them")
     folder = study_file.parent.resolve()
-    files = {STUDY: study_file.read_bytes()}
-    for path in inputs(study, folder):
-        if not path.is_relative_to(folder):
-            raise ArchiveError(f"{path}: expected inputs of an archive in the folder of the study or below")
-        files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    further = [one.parent.resolve() / one.name for one in more]
+    found = inputs_of([folder / study_file.name, *inputs(study, folder), *further], folder)
+    study_text = found.pop(study_file.name)
+    if STUDY in found:
+        raise ArchiveError(f"{STUDY}: expected inputs with other names: the study has this one in an archive")
+    files = {STUDY: study_text, **found}
     numbers = range(1, len(batch.cells) + 1)
     rows = [batch.row(number, row) for number in numbers if (row := batch.result(number)) is not None]
     expected = json.loads(json.dumps(rows))
@@ -71,14 +73,19 @@ def timed(archive: Archive) -> Archive:
     return dataclasses.replace(archive, measured=json.loads(kept))
 
 
-def inputs(study: StudyFile, folder: Path) -> Iterable[Path]:
-    """The user's files that the study names, and those that these name."""
-    parts = [part for entry in study.designs for part in located([entry.name], folder)[0].split("+")]
-    named = [*parts, *located([*study.machines, *study.technologies], folder)]
-    own = [Path(name) for name in named if name.endswith(FILES)]
-    for name in located(study.workloads, folder):
-        own += [path.resolve() for path in opened_files(name, study.reading(folder))]
-    return dict.fromkeys(path for path in own if not path.is_relative_to(Path(str(warpreg.__file__)).parent))
+def inputs(study: StudyFile, folder: Path) -> list[Path]:
+    """The files that the study names, and those that these name.  Raises ArchiveError for one that is not in the
+    folder of the study or below, and for an absolute path.
+    """
+    parts = [part for entry in study.designs for part in entry.name.split(SEPARATOR)]
+    own = [name for name in (*parts, *study.machines, *study.technologies, *study.workloads) if name.endswith(FILES)]
+    for path in map(Path, own):
+        if path.is_absolute() or ".." in path.parts:
+            raise ArchiveError(
+                f"{path}: expected inputs of an archive in the folder of the study or below, by relative paths"
+            )
+    opened = [opened_files(str(folder / name), study.reading(folder)) for name in study.workloads if name in own]
+    return [*(folder / name for name in own), *itertools.chain.from_iterable(opened)]
 
 
 def unpack(archive: Path, folder: Path) -> dict[str, Any]:

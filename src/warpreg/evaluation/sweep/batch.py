@@ -195,11 +195,11 @@ def workload_files(name: str, choice: CompileChoice = AS_COMPILED, reading: Trac
     return [Path(name), workload.source, *headers, *_data_files(Path(name))]
 
 
-def opened_files(name: str, reading: TraceChoice) -> list[Path]:
+def opened_files(name: str, reading: TraceChoice, choice: CompileChoice = AS_COMPILED) -> list[Path]:
     """The files that a cell of the workload opens: to match a pattern, those of all launches of a trace."""
     if is_trace(name):
         return _of_trace(name, reading, read_list(Path(name), reading.kernels).opened)
-    return workload_files(name)
+    return workload_files(name, choice)
 
 
 def _of_trace(name: str, reading: TraceChoice, traces: Sequence[Path]) -> list[Path]:
