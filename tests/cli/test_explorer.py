@@ -6,6 +6,7 @@ import threading
 import urllib.request
 from pathlib import Path
 
+import click
 import pytest
 from tests.ptx.cuda.compilers import needs_nvrtc
 from tests.report.explorer.samples import TEXT
@@ -14,8 +15,9 @@ from warpreg.cli import explorer as command
 from warpreg.cli import main
 from warpreg.cli.explorer import subject_of
 from warpreg.evaluation.runs.run import AS_COMPILED
+from warpreg.ptx.cuda.sealed import compile_sealed
 from warpreg.report.explorer.subject import CUDA, PTX
-from warpreg.report.loopback import LoopbackServer
+from warpreg.report.loopback import MAX_BODY_BYTES, LoopbackServer
 
 Output = pytest.CaptureFixture[str]
 
@@ -42,6 +44,23 @@ def test_a_file_of_a_user_has_its_headers_and_designs(tmp_path: Path) -> None:
     subject = subject_of(str(tmp_path / "k.cu"), "fill<int>", AS_COMPILED, None, {})
     assert subject.headers == {"k.h": b"// nothing\n"}
     assert subject.instances == subject.kernels == ("fill<int>",)
+
+
+@needs_nvrtc
+def test_a_byte_order_mark_is_no_part_of_a_source(tmp_path: Path) -> None:
+    """NVRTC, unlike nvcc, rejects one."""
+    (tmp_path / "k.cu").write_text('#include "k.h"\n__global__ void k(N *x) { x[0] = 1; }\n', encoding="utf-8-sig")
+    (tmp_path / "k.h").write_text("using N = int;\n", encoding="utf-8-sig")
+    subject = subject_of(str(tmp_path / "k.cu"), None, AS_COMPILED, None, {})
+    assert "N = int" in subject.headers["k.h"].decode("ascii")
+    made = compile_sealed(subject.text, subject.name, own=subject.headers)
+    assert ".entry" in made.ptx
+
+
+def test_a_source_that_no_request_can_contain_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(f"{TEXT}{' ' * MAX_BODY_BYTES}", encoding="utf-8")
+    with pytest.raises(click.UsageError, match="--serve takes sources of at most 1,032,192 bytes, "):
+        subject_of(str(tmp_path / "k.ptx"), None, AS_COMPILED, None, {})
 
 
 @pytest.mark.parametrize(

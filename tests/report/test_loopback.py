@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,3 +142,37 @@ def test_a_token_is_the_first_part_of_every_path() -> None:
         assert ask(other, "/secretly")[0] == 404
         other.shutdown()
         thread.join()
+
+
+def sent(server: LoopbackServer, data: bytes, *, is_reset: bool = False) -> bytes:
+    """What a server answers to bytes; ``is_reset`` closes the connection as a browser that has no use for it."""
+    with socket.create_connection((loopback.HOST, server.server_port), timeout=10) as connection:
+        connection.sendall(data)
+        if is_reset:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return b""
+        return connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize(
+    ("request_line", "more", "status"),
+    [("POST /said", f"Content-Length: {'9' * 5000}\r\n", b" 413 "), ("GET http://[", "", b" 404 ")],
+)
+def test_a_request_that_is_none_is_answered(
+    server: LoopbackServer, request_line: str, more: str, status: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert status in sent(server, f"{request_line} HTTP/1.1\r\nHost: {loopback.HOST}\r\n{more}\r\n".encode())
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "data", [b"GET / HT", b"POST /said HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nabc"]
+)
+def test_nothing_is_printed_of_a_browser_that_has_gone(data: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    with running() as server:
+        before = set(threading.enumerate())
+        sent(server, data, is_reset=True)
+        assert b" 200 " in sent(server, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+    assert capfd.readouterr().err == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +21,10 @@ from warpreg.ptx.cuda.sealed import own_headers
 from warpreg.ptx.cuda.templates import is_instance
 from warpreg.report.explorer.serve import exploring
 from warpreg.report.explorer.subject import CUDA, OWN, PTX, Subject
+from warpreg.report.loopback import MAX_BODY_BYTES
 
+MAX_TEXT_BYTES = MAX_BODY_BYTES - (1 << 14)
+"""What a request can contain beside the chosen options and designs."""
 SUFFIXES = {".cu": CUDA, ".ptx": PTX}
 
 
@@ -36,7 +40,8 @@ def subject_of(
 ) -> Subject:
     """What ``--serve`` shows of a kernel file or workload: its CUDA C++, or its PTX where there is no compiler.
 
-    Raises click.UsageError for machine code, `CompilerMissingError` for a user's CUDA C++ without the extra.
+    Raises click.UsageError for machine code, and for a source that no request can contain; `CompilerMissingError` for a
+    user's CUDA C++ without the extra.
     """
     suffix = Path(target).suffix
     if suffix in SUFFIXES:
@@ -45,6 +50,8 @@ def subject_of(
         subject = _of_workload(target, choice)
     else:
         raise click.UsageError(f"--serve requires a source: a .cu or .ptx file, or a workload, not {target}")
+    if (size := len(json.dumps(subject.text, ensure_ascii=False).encode(errors="replace"))) > MAX_TEXT_BYTES:
+        raise click.UsageError(f"--serve takes sources of at most {MAX_TEXT_BYTES:,} bytes, {target} has {size:,}")
     kernels = (kernel,) if kernel else ()
     return dataclasses.replace(
         subject,

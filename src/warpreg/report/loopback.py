@@ -11,13 +11,15 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+import sys
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any
+from urllib.parse import parse_qsl
 
 from warpreg.ir.errors import WarpregError
 
@@ -34,6 +36,8 @@ HEADERS = {
 }
 MAX_BODY_BYTES = 1 << 20
 """A larger request is refused."""
+MAX_LENGTH_DIGITS = 16
+"""Of the length that a request names; Python converts no number of thousands of digits."""
 TOKEN_BYTES = 24
 POLL_S = 0.1
 """Seconds until a server notices that it shall stop."""
@@ -98,6 +102,11 @@ class LoopbackServer(ThreadingHTTPServer):
         self.prefix = f"/{token}" if token else ""
         super().__init__((HOST, port), _Handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has closed its connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     @property
     def address(self) -> str:
         """The address of the first page."""
@@ -128,15 +137,15 @@ class _Handler(BaseHTTPRequestHandler):
         return "warpreg"
 
     def _respond(self, method: str) -> None:
-        place = urlsplit(self.path)
         answer = self._refusal()
         if answer is None:
-            path = place.path[len(self.server.prefix) :]
+            place, _, query = self.path.partition("?")
+            path = place[len(self.server.prefix) :]
             respond = self.server.routes.get((method, path))
             if respond is None:
                 answer = _refused(HTTPStatus.NOT_FOUND, f"{method} {path}: nothing is here")
             else:
-                answer = _answered(respond, Request(dict(parse_qsl(place.query)), self.rfile.read(self._length)))
+                answer = _answered(respond, Request(dict(parse_qsl(query)), self.rfile.read(self._length)))
         self._send(answer)
 
     def _refusal(self) -> Answer | None:
@@ -157,7 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _length(self) -> int:
         """Bytes of the body; -1 for a length that is no number, and for a body without one."""
         text = self.headers.get("Content-Length", "0")
-        return int(text) if text.isdecimal() and "Transfer-Encoding" not in self.headers else -1
+        is_number = text.isdecimal() and len(text) <= MAX_LENGTH_DIGITS
+        return int(text) if is_number and "Transfer-Encoding" not in self.headers else -1
 
     def _send(self, answer: Answer) -> None:
         with contextlib.suppress(ConnectionError):

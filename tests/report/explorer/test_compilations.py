@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.ptx.cuda.compilers import needs_nvrtc
 from tests.report.explorer.samples import SUBJECT, TEXT
 
 from warpreg.report.explorer import compilations as processes
-from warpreg.report.explorer.compilations import CompilationError, Compilations, SupersededError, compilations
+from warpreg.report.explorer.compilations import CompilationError, Compilations, SupersededError, Worker, compilations
 from warpreg.report.explorer.subject import Edit
 from warpreg.report.explorer.worker import LIMITS
 
 pytestmark = pytest.mark.slow
+LONG = TEXT.replace(
+    "    ret;", "    mul.lo.u32 %b, %b, %a; xor.b32 %b, %b, %a;\n" * 2000 + "    st.global.u32 [%out], %b; ret;"
+)
 EDIT = Edit(TEXT, SUBJECT.choice, SUBJECT.codes, "warpreg", {})
 
 
-def running(script: str) -> subprocess.Popen[bytes]:
-    """A process in the place of a worker."""
+def running(script: str) -> Worker:
+    """A process in the place of that of a worker."""
     command = [sys.executable, "-c", script]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    return Worker(process, tempfile.TemporaryDirectory())
 
 
 @pytest.fixture
-def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Worker]]:
     """Processes that do not end, in the place of workers, in the order in which they were started."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Worker] = []
 
-    def start() -> subprocess.Popen[bytes]:
+    def start() -> Worker:
         started.append(running("import subprocess; subprocess.run(['sleep', '100'])"))
         return started[-1]
 
     monkeypatch.setattr(processes, "_started", start)
     yield started
-    assert all(process.poll() is not None for process in started)
+    assert all(worker.process.poll() is not None for worker in started)
+    assert not any(Path(worker.folder.name).exists() for worker in started)
 
 
 def test_a_text_is_compiled_in_another_process() -> None:
@@ -49,11 +57,11 @@ def test_a_text_is_compiled_in_another_process() -> None:
             assert answer["kernels"][0]["views"][0]["facts"]["Registers"] == 4
 
 
-def test_the_process_group_ends_at_the_limit_of_time(sleepers: list[subprocess.Popen[bytes]]) -> None:
+def test_the_process_group_ends_at_the_limit_of_time(sleepers: list[Worker]) -> None:
     with compilations(SUBJECT, 0.3) as made:
         with pytest.raises(CompilationError, match=r"not compiled after 0.3 s"):
             made.answer("1", EDIT)
-        first = sleepers[0]
+        first = sleepers[0].process
         assert first.poll() == -9
         for _ in range(100):  # the child of the process is not ours to wait for
             if not _group(first.pid):
@@ -69,7 +77,7 @@ def _group(number: int) -> list[str]:
     return [state for group, state in rows if int(group) == number and not state.startswith("Z")]
 
 
-def test_the_newest_text_of_a_page_wins(sleepers: list[subprocess.Popen[bytes]]) -> None:
+def test_the_newest_text_of_a_page_wins(sleepers: list[Worker]) -> None:
     errors: list[type[Exception]] = []
 
     def ask(made: Compilations, page: str) -> None:
@@ -94,9 +102,7 @@ def test_the_newest_text_of_a_page_wins(sleepers: list[subprocess.Popen[bytes]])
             thread.join()
 
 
-def test_so_many_pages_compile_at_once(
-    monkeypatch: pytest.MonkeyPatch, sleepers: list[subprocess.Popen[bytes]]
-) -> None:
+def test_so_many_pages_compile_at_once(monkeypatch: pytest.MonkeyPatch, sleepers: list[Worker]) -> None:
     monkeypatch.setattr(processes, "MAX_PAGES", 0)
     with compilations(SUBJECT) as made, pytest.raises(CompilationError, match="0 other pages are compiling"):
         made.answer("1", EDIT)
@@ -105,6 +111,35 @@ def test_so_many_pages_compile_at_once(
 def test_a_process_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_started", lambda: running("raise SystemExit(3)"))
     with compilations(SUBJECT) as made, pytest.raises(CompilationError, match="ended with status 3"):
+        made.answer("1", EDIT)
+
+
+def superseded(made: Compilations, edit: Edit) -> None:
+    with pytest.raises(SupersededError):
+        made.answer("1", edit)
+
+
+@needs_nvrtc
+def test_a_compilation_that_ends_early_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends while the vendor's assembler has its input in a temporary folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    edit = dataclasses.replace(EDIT, text=LONG, codes=("sm_80",), shown="sm_80")
+    with compilations(SUBJECT) as made:
+        thread = threading.Thread(target=superseded, args=(made, edit))
+        thread.start()
+        while not [*tmp_path.rglob("kernel.ptx")]:
+            time.sleep(0.005)
+        made.answer("1", EDIT)
+        thread.join()
+        (waiting,) = tmp_path.iterdir()
+        assert [*waiting.iterdir()] == []
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_nothing_is_compiled_after_the_end() -> None:
+    with compilations(SUBJECT) as made:
+        pass
+    with pytest.raises(CompilationError, match="the server has ended"):
         made.answer("1", EDIT)
 
 

@@ -115,3 +115,11 @@ def test_a_long_listing_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = kernel["views"][0]["table"]
     assert shown.count("data-pc") == 2
     assert "more instructions" in shown
+
+
+def test_kernels_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warpreg.report.explorer.compiled.MAX_KERNELS", 1)
+    header, _, entry = TEXT.partition(".visible")
+    found = show(f"{header}.visible{entry}.visible{entry.replace('k(', 'l(')}")
+    assert ([one["name"] for one in found["kernels"]], found["left_out"]) == (["k"], 1)
+    assert show(TEXT)["left_out"] == 0

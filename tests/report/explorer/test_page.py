@@ -152,3 +152,11 @@ def test_options_reach_the_compiler(browser: Browser) -> None:
     assert registers(browser, "warpreg") < before
     browser.choose("Address bits", "64")
     assert registers(browser, "warpreg") == before
+
+
+def test_kernels_that_are_not_compiled_are_counted(browser: Browser) -> None:
+    """A page compiles 16 kernels of a text."""
+    many = "\n".join(f"__global__ void k{n}(int *x) {{ x[0] = {n}; }}" for n in range(18))
+    browser.run("source.value = arguments[0]; edited()", many)
+    assert browser.text("#kernels label span") == "Kernel (2 more are not compiled)"
+    assert len(browser.all("#kernels option")) == 16

@@ -7,6 +7,7 @@ system), whatever the source says.
 
 from __future__ import annotations
 
+import codecs
 import re
 import resource
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +68,7 @@ def own_headers(path: Path, text: str, options: CudaOptions = AS_IT_IS) -> dict[
             places = (place, *folders) if is_quoted else folders
             header = next((one for folder in places if (one := folder / name).is_file()), None)
             if header is not None and name not in found:
-                found[name] = header.read_bytes()
+                found[name] = header.read_bytes().removeprefix(codecs.BOM_UTF8)
                 pending.append((found[name], header.parent))
     return found
 

@@ -39,7 +39,9 @@ class View:
 
 
 def compiled(edit: Edit, subject: Subject) -> dict[str, Any]:
-    """All that the page shows of a text: ``problems`` of the text, or ``kernels`` with their views, as JSON values."""
+    """All that the page shows of a text: ``problems`` of the text, or ``kernels`` with their views, and the number of
+    kernels that are ``left_out``, as JSON values.
+    """
     try:
         module = _module(edit, subject)
         wanted = [name for one in subject.kernels or (None,) for name in module.kernel_names(one)]
@@ -57,7 +59,7 @@ def compiled(edit: Edit, subject: Subject) -> dict[str, Any]:
         }
         for name in wanted[:MAX_KERNELS]
     ]
-    return {"problems": [], "kernels": kernels}
+    return {"problems": [], "kernels": kernels, "left_out": max(0, len(wanted) - MAX_KERNELS)}
 
 
 def _module(edit: Edit, subject: Subject) -> Module:

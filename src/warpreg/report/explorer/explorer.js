@@ -38,7 +38,7 @@ async function ask() {
 
 const wrong = (message) => ({ problems: [{ message: message.trim(), line: 0, column: 0 }], kernels: [] });
 
-function show({ problems, kernels: found }) {
+function show({ problems, kernels: found, left_out: leftOut }) {
   faults = new Map();
   for (const one of problems) if (one.line) faults.set(one.line, [...(faults.get(one.line) ?? []), one]);
   const list = byId("problems");
@@ -46,7 +46,7 @@ function show({ problems, kernels: found }) {
   list.replaceChildren(...problems.map(entry));
   panel.classList.toggle("stale", problems.length > 0);
   if (problems.length) drawSource();
-  else showKernels(found);
+  else showKernels(found, leftOut);
   status.textContent = problems.length ? `${problems.length} error${problems.length > 1 ? "s" : ""}` : told();
 }
 

@@ -13,7 +13,7 @@ const viewNow = () => viewsNow().find((one) => one.title === shownTitle) ?? view
 const rowsNow = () => [...panel.querySelectorAll("tr[data-pc]")];
 
 /** Show kernels that have just been compiled. */
-function showKernels(found) {
+function showKernels(found, leftOut) {
   kernels = found;
   if (!kernels.some((one) => one.name === kernelName)) kernelName = kernels[0]?.name ?? "";
   for (const { title, facts } of kernels.flatMap((kernel) => kernel.views.map((view) => ({ ...view, title: key(kernel, view) })))) {
@@ -22,7 +22,8 @@ function showKernels(found) {
   const list = byId("kernels");
   list.hidden = kernels.length < 2;
   const names = kernels.map((one) => [one.name, one.shown]);
-  list.replaceChildren(choice("Kernel", names, kernelName, (name) => {
+  const label = leftOut ? `Kernel (${leftOut} more are not compiled)` : "Kernel";
+  list.replaceChildren(choice(label, names, kernelName, (name) => {
     kernelName = name;
     drawViews();
   }));
