@@ -28,7 +28,7 @@ from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
-from warpreg.simt.memory.prefetch import prefetch
+from warpreg.simt.memory.prefetch import prefetch_step
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _Access:
             return self.perform_rest(values)
         base = self.address.lane(0)
         if self.operation.in_global_memory:
-            prefetch(self.code, self.site, base, self._origin(), self.operation.action == "store")
+            prefetch_step(self.code, self.site, base, self._origin(), self.operation.action == "store")
         self._usual(base, values)
         return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
 
