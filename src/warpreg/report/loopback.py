@@ -12,6 +12,7 @@ import contextlib
 import re
 import secrets
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -102,11 +103,6 @@ class LoopbackServer(ThreadingHTTPServer):
         self.prefix = f"/{token}" if token else ""
         super().__init__((HOST, port), _Handler)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that has closed its connection."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
     @property
     def address(self) -> str:
         """The address of the first page."""
@@ -114,10 +110,15 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def run(self, *, show: bool = False) -> None:
         """Answer until ``shutdown`` or Ctrl-C, which is no error; ``show`` opens the user's browser."""
-        if show:
-            webbrowser.open(self.address)
+        if show:  # beside the server, for a browser of the terminal lasts until its user leaves it
+            threading.Thread(target=webbrowser.open, args=[self.address], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             self.serve_forever(POLL_S)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that has left in the middle of a request is no error; of others, print the traceback."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -95,6 +95,10 @@ def test_a_body_that_is_too_large_is_refused(server: LoopbackServer) -> None:
         assert ask(server, body=body)[0] == 413
 
 
+def test_a_length_of_thousands_of_digits_is_refused(server: LoopbackServer) -> None:
+    assert ask(server, body=b"", **{"Content-Length": "9" * 5000})[0] == 413
+
+
 @pytest.mark.parametrize("path", ["/../../etc/passwd", "/etc/passwd", "/%2e%2e/", "/compile/", "/explorer.js"])
 def test_there_are_no_files(server: LoopbackServer, path: str) -> None:
     status, text, _ = ask(server, server.prefix + path, "GET")
