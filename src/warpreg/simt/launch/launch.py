@@ -6,7 +6,6 @@ import functools
 import math
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +26,7 @@ from warpreg.simt.launch.host_services import Services
 from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
 from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.recorder import Recorder
+from warpreg.simt.launch.second_thread import Task
 from warpreg.simt.memory.heap import Heap
 from warpreg.simt.texture.objects import TextureTable
 from warpreg.trace import Trace
@@ -69,17 +69,17 @@ class Launch:
     warp_instructions: int
     block_visits: NDArray[np.uint64]
     seconds: float
-    recording: Trace | Future[Trace] | None
+    recording: Trace | Task[Trace] | None
     shared_bytes: int = 0
 
     @property
     def trace(self) -> Trace | None:
         """The recording, once it is written.  Raises ExecutionError if the disk did not accept it."""
-        return self.recording.result() if isinstance(self.recording, Future) else self.recording
+        return self.recording.result() if isinstance(self.recording, Task) else self.recording
 
     def expect_recorded(self) -> None:
         """Raise ExecutionError if the disk has not accepted the recording by now."""
-        if isinstance(self.recording, Future) and self.recording.done():
+        if isinstance(self.recording, Task) and self.recording.is_done:
             self.recording.result()
 
     @property

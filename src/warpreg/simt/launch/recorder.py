@@ -5,7 +5,6 @@ A second thread writes them while native code fills others, and finishes the rec
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from warpreg.simt.block.widths import SPARE_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record
 from warpreg.simt.launch import second_thread
 from warpreg.simt.launch.recording_file import RecordingFile
+from warpreg.simt.launch.second_thread import Task
 from warpreg.trace import Stream, Trace
 
 BUFFER_BYTES = 1 << 20
@@ -118,9 +118,9 @@ class Recorder:
             filled = self._filled(buffer)
             if buffer.first + filled.used > buffer.limit:
                 self._is_shared = True
-                second_thread.submit(filled.write, self._file)
                 self._buffers[place] = _taken(buffer.stream, buffer.content.size)
                 self._fill(self._buffers[place])
+                second_thread.submit(filled.write, self._file)  # no longer among ours, should Ctrl-C come here
         self._file.check()
 
     def _keep(self) -> None:
@@ -132,7 +132,7 @@ class Recorder:
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
             self._fill(buffer)
 
-    def finish(self, totals: dict[str, Any]) -> Trace | Future[Trace] | None:
+    def finish(self, totals: dict[str, Any]) -> Trace | Task[Trace] | None:
         """The trace, or one that is still being written, whose error is an ExecutionError."""
         if self._file is None:
             return None

@@ -6,6 +6,7 @@ import contextlib
 import io
 import tempfile
 import weakref
+from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -26,34 +27,28 @@ class RecordingFile:
     def __init__(self, header: dict[str, Any]) -> None:
         self._file: BinaryIO = io.BytesIO()
         self._writer = TraceWriter(self._file, header)
-        self._error: ExecutionError | None = None
+        self._error: Exception | None = None
 
     def check(self) -> None:
-        """Raise the error of an earlier call, an ExecutionError."""
+        """Raise the error of an earlier call."""
         if self._error is not None:
             raise self._error
 
     def append(self, stream: Stream, content: NDArray[np.uint8]) -> None:
         """Write a piece of a stream.  Raises ExecutionError if the disk does not accept it, or one before."""
-        self.check()
-        try:
+        with self._whole():
             self._writer.append(stream, content)
             if isinstance(self._file, io.BytesIO) and self._file.tell() > IN_MEMORY_BYTES:
                 file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the trace closes it
                 file.write(self._file.getbuffer())
                 self._file = file
                 self._writer.move_to(file)
-        except OSError as error:
-            raise self._failed(error) from error
 
     def finish(self, totals: dict[str, Any]) -> Trace:
         """The trace.  Raises as `append`."""
-        self.check()
         stored = {_NAMES[stream]: size for stream, size in self._writer.stored_bytes.items()}
-        try:
+        with self._whole():
             self._writer.finish({**totals, "stored_bytes": stored})
-        except OSError as error:
-            raise self._failed(error) from error
         trace = Trace(self._file, written=self._writer)
         if not isinstance(self._file, io.BytesIO):
             weakref.finalize(trace, self._file.close)
@@ -64,7 +59,21 @@ class RecordingFile:
         with contextlib.suppress(OSError):  # a full disk refuses what has not been written yet once more
             self._file.close()
 
-    def _failed(self, error: OSError) -> ExecutionError:
-        self._error = ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}")
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Do nothing after an error: a recording without one of its pieces would pass for a whole one."""
+        self.check()
+        try:
+            yield
+        except OSError as error:
+            where = f" to {tempfile.tempdir}" if tempfile.tempdir else ""
+            failed = ExecutionError(f"the recording cannot be written{where}: {error.strerror or error}")
+            self._fail(failed)
+            raise failed from error
+        except Exception as error:
+            self._fail(error)
+            raise
+
+    def _fail(self, error: Exception) -> None:
+        self._error = error
         self.close()
-        return self._error
