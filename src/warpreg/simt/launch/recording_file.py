@@ -6,8 +6,7 @@ import contextlib
 import io
 import tempfile
 import weakref
-from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +35,25 @@ class RecordingFile:
 
     def append(self, stream: Stream, content: NDArray[np.uint8]) -> None:
         """Write a piece of a stream.  Raises ExecutionError if the disk does not accept it, or one before."""
-        with self._whole():
+        self.check()
+        try:
             self._writer.append(stream, content)
             if isinstance(self._file, io.BytesIO) and self._file.tell() > IN_MEMORY_BYTES:
                 file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the trace closes it
                 file.write(self._file.getbuffer())
                 self._file = file
                 self._writer.move_to(file)
+        except Exception as error:
+            self._fail(error)
 
     def finish(self, totals: dict[str, Any]) -> Trace:
         """The trace.  Raises as `append`."""
+        self.check()
         stored = {_NAMES[stream]: size for stream, size in self._writer.stored_bytes.items()}
-        with self._whole():
+        try:
             self._writer.finish({**totals, "stored_bytes": stored})
+        except Exception as error:
+            self._fail(error)
         trace = Trace(self._file, written=self._writer)
         if not isinstance(self._file, io.BytesIO):
             weakref.finalize(trace, self._file.close)
@@ -59,21 +64,11 @@ class RecordingFile:
         with contextlib.suppress(OSError):  # a full disk refuses what has not been written yet once more
             self._file.close()
 
-    @contextlib.contextmanager
-    def _whole(self) -> Iterator[None]:
-        """Do nothing after an error: a recording without one of its pieces would pass for a whole one."""
-        self.check()
-        try:
-            yield
-        except OSError as error:
-            where = f" to {tempfile.tempdir}" if tempfile.tempdir else ""
-            failed = ExecutionError(f"the recording cannot be written{where}: {error.strerror or error}")
-            self._fail(failed)
-            raise failed from error
-        except Exception as error:
-            self._fail(error)
-            raise
-
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise this error, now and later: a recording without one of its pieces would pass for a whole one."""
         self._error = error
+        if isinstance(error, OSError):
+            where = f" to {tempfile.tempdir}" if tempfile.tempdir else ""
+            self._error = ExecutionError(f"the recording cannot be written{where}: {error.strerror or error}")
         self.close()
+        raise self._error
