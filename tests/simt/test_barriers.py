@@ -76,7 +76,7 @@ def test_a_count_has_32_bits(run: Runner, threads: int) -> None:
 
 def test_a_negative_count_is_one_that_no_block_has(run: Runner) -> None:
     # 2**32 - 1 threads; with one more bit than a count has, the first warp would not wait.
-    with pytest.raises(DeadlockError, match="warp 0 waits at barrier 1.*; warp 1 waits at barrier 1"):
+    with pytest.raises(DeadlockError, match=r"warp 0 waits at barrier 1.*; warp 1 waits at barrier 1"):
         run(f"bar.sync 1, {(1 << 64) - 1};", block=64)
 
 

@@ -6,6 +6,7 @@ import errno
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -76,6 +77,19 @@ def test_where_no_thread_can_start_the_first_one_does_the_work(monkeypatch: pyte
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert second_thread.submit(threading.current_thread).result() is threading.current_thread()
+
+
+def test_other_systems_need_no_second_thread() -> None:
+    # Windows has no `os.register_at_fork`, macOS no `os.sched_getaffinity`.
+    program = """
+import concurrent.futures, logging, os, random, sys
+from piecewise_numba import settings
+del os.register_at_fork, os.sched_getaffinity
+sys.platform = "another"
+from warpreg.simt.launch import second_thread
+print(second_thread.submit(int, "7").result())
+"""
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "7\n"
 
 
 def test_ctrl_c_between_any_two_calls_leaves_nothing_locked() -> None:

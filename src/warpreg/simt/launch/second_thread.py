@@ -14,6 +14,7 @@ import functools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from piecewise_numba import settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+IS_LINUX = sys.platform == "linux"
 
 MOST = 8
 """Pieces of work that may wait or run: each holds buffers."""
@@ -109,8 +112,8 @@ def submit(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Task[T
 
 
 def may_use_two_processors() -> bool:
-    """Whether there is a processor for the second thread."""
-    return len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
+    """Whether there is a processor for the second thread; other systems than Linux do not tell."""
+    return IS_LINUX and len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
 
 
 def _running() -> _SecondThread | None:
@@ -144,5 +147,6 @@ def _before_copy() -> None:
     end()
 
 
-os.register_at_fork(before=_before_copy, after_in_parent=_submitting.release, after_in_child=_submitting.release)
+if IS_LINUX:
+    os.register_at_fork(before=_before_copy, after_in_parent=_submitting.release, after_in_child=_submitting.release)
 atexit.register(end)
