@@ -253,8 +253,7 @@ def test_an_error_of_another_kind_does_not_leave_a_recording_without_a_piece(mon
         path_words(1)
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No recording fits memory, and none fits the disk."""
 
     def refuse() -> BinaryIO:
@@ -265,17 +264,35 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
 
 
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_disk(monkeypatch)
+
+
 @pytest.mark.usefixtures("full_disk")
-def test_an_error_after_a_launch_is_raised_by_its_recording_and_by_the_next_launch() -> None:
+def test_an_error_after_a_launch_is_raised_by_its_recording() -> None:
     device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
     launch = device.launch("k", 1, 32, arguments["out"])
-    full = "the recording cannot be written to .*: No space left on device"
     for _ in range(2):
-        with pytest.raises(ExecutionError, match=full):
+        with pytest.raises(ExecutionError, match=r"the recording cannot be written.*: No space left on device"):
             _ = launch.trace
-    with pytest.raises(ExecutionError, match=full):
-        device.launch("k", 1, 32, arguments["out"])
-    assert device.launches == [launch]
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_an_error_that_nobody_has_seen_is_raised_once_by_the_next_launch(
+    is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
+    launches = []
+    with monkeypatch.context() as patch:
+        fill_disk(patch)
+        launches.append(device.launch("k", 1, 32, arguments["out"]))
+        second_thread.end()
+    with pytest.raises(ExecutionError, match="No space left on device"):
+        _ = launches[0].trace if is_read else device.launch("k", 1, 32, arguments["out"])
+    launches.append(device.launch("k", 1, 32, arguments["out"]))
+    assert launches[1].trace is not None
+    assert device.launches == launches
 
 
 @pytest.mark.usefixtures("full_disk")

@@ -58,8 +58,8 @@ MAX_THREAD_BLOCKS = 2**31 - 1
 @dataclass(frozen=True, eq=False)
 class Launch:
     """A finished launch.  ``block_visits[b]`` is the number of visits of basic block b by warps; ``seconds`` is host
-    time, during which the recording may have been handed to another thread; ``shared_bytes`` is the shared memory of a
-    thread block, dynamic included.
+    time, after which a second thread may still write the rest of the ``recording`` (`trace`); ``shared_bytes`` is the
+    shared memory of a thread block, dynamic included.
     """
 
     kernel: Kernel
@@ -78,9 +78,9 @@ class Launch:
         return self.recording.result() if isinstance(self.recording, Task) else self.recording
 
     def expect_recorded(self) -> None:
-        """Raise ExecutionError if the disk has not accepted the recording by now."""
-        if isinstance(self.recording, Task) and self.recording.is_done:
-            self.recording.result()
+        """Raise ExecutionError, once, if the disk has not accepted the recording by now."""
+        if isinstance(self.recording, Task):
+            self.recording.check()
 
     @property
     def warps(self) -> int:

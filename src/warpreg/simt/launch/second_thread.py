@@ -37,6 +37,8 @@ class Task(Generic[T]):
 
     _result: T
     _error: Exception | None = None
+    _is_seen = False
+    """Whether the error was raised."""
 
     def __init__(self) -> None:
         self.undone = threading.Lock()
@@ -62,8 +64,14 @@ class Task(Generic[T]):
         with self.undone:
             pass
         if self._error is not None:
+            self._is_seen = True
             raise self._error
         return self._result
+
+    def check(self) -> None:
+        """Raise the error that the work has met by now, if `result` or this has not raised it before."""
+        if self.is_done and not self._is_seen:
+            self.result()
 
 
 class _SecondThread(threading.Thread):
