@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -219,6 +220,15 @@ def test_recordings_of_two_threads_are_whole(monkeypatch: pytest.MonkeyPatch) ->
     for one in threads:
         one.join()
     assert found == [(True, True)] * 60
+
+
+def test_another_thread_may_take_the_last_free_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class TakenMeanwhile(list[Any]):
+        def __bool__(self) -> bool:
+            return True
+
+    monkeypatch.setattr(recorder, "_FREE", defaultdict(TakenMeanwhile))
+    assert path_words(1)[1]
 
 
 def test_ctrl_c_after_a_buffer_is_handed_over_leaves_it_to_one_recording(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ A second thread writes them while native code fills others, and finishes the rec
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,9 +178,8 @@ def _buffer(stream: Stream, margin: int) -> _Buffer:
 
 def _taken(stream: Stream, size: int) -> _Buffer:
     """A buffer that is not in use."""
-    free = _FREE.get((stream, size))
-    if free:
-        return free.pop()
+    with contextlib.suppress(KeyError, IndexError):  # not asked before: another thread may take the last one
+        return _FREE[stream, size].pop()
     content = np.empty(size, np.uint8)
     first = content.ctypes.data
     return _Buffer(stream, content, first, first + BUFFER_BYTES)
