@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -224,11 +223,12 @@ def test_recordings_of_two_threads_are_whole(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_another_thread_may_take_the_last_free_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     class TakenMeanwhile(list[Any]):
-        def __bool__(self) -> bool:
-            return True
+        def pop(self, *_: Any) -> Any:
+            raise IndexError
 
-    monkeypatch.setattr(recorder, "_FREE", defaultdict(TakenMeanwhile))
-    assert path_words(1)[1]
+    path = path_words(1)[1]
+    monkeypatch.setattr(recorder, "_FREE", {key: TakenMeanwhile(free) for key, free in recorder._FREE.items()})
+    assert path_words(1)[1] == path
 
 
 def test_ctrl_c_after_a_buffer_is_handed_over_leaves_it_to_one_recording(monkeypatch: pytest.MonkeyPatch) -> None:
