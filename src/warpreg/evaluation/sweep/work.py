@@ -26,7 +26,7 @@ from warpreg.evaluation.sweep import batch
 from warpreg.evaluation.sweep.batch import Batch, Keys
 from warpreg.evaluation.sweep.cells import Cell, RunSpec
 from warpreg.gpu import Machine
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.simt import Record
 
 Found = Mapping[str, Any] | str
@@ -153,6 +153,8 @@ def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Fo
             named = [(number, cells[number]) for number in numbers]
             for number, result in _results(counting, named, setting, task):
                 results[number] = result
+        except InterruptedCodeError:
+            raise
         except BREAKS as error:
             results |= {number: told(error) for number in numbers if number not in results}
     return results
