@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import struct
 import threading
+import time
+import urllib.request
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -140,3 +145,41 @@ def test_a_token_is_the_first_part_of_every_path() -> None:
         assert ask(other, "/secretly")[0] == 404
         other.shutdown()
         thread.join()
+
+
+def test_a_target_that_is_no_address_is_answered(server: LoopbackServer) -> None:
+    with socket.create_connection((loopback.HOST, server.server_port)) as connection:
+        connection.sendall(b"GET http://[ HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        with connection.makefile("rb") as answer:
+            assert answer.read().endswith(b"GET http://[: nothing is here\n")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"GET /", b"GET / HTTP/1.1\r\nHost", b"POST /said HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"],
+)
+def test_a_browser_that_leaves_is_no_error(
+    server: LoopbackServer, sent: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection((loopback.HOST, server.server_port)) as connection:
+        connection.sendall(sent)
+        time.sleep(0.05)  # until it is read
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, not an end
+    time.sleep(0.05)
+    assert ask(server)[0] == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_a_browser_of_the_terminal_is_answered_while_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``webbrowser.open`` returns when its user leaves it."""
+    got: list[bytes] = []
+    with listening(ROUTES) as server:
+
+        def visit(address: str) -> None:
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                got.append(answer.read())
+            server.shutdown()
+
+        monkeypatch.setattr(webbrowser, "open", visit)
+        server.run(show=True)
+    assert got == [b"<p>page</p>"]

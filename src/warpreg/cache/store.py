@@ -71,11 +71,11 @@ def read(kind: str, key: str) -> bytes | None:
     return content
 
 
-def write(kind: str, key: str, content: bytes) -> None:
-    """Store an entry atomically.  A disk error causes one warning."""
+def write(kind: str, key: str, content: bytes) -> bool:
+    """Store an entry atomically; returns whether it is stored.  A disk error causes one warning."""
     directory = _usable()
     if directory is None:
-        return
+        return False
     path = directory / kind / key
     try:
         _write_atomically(path, hashlib.sha256(content).digest() + content)
@@ -83,6 +83,8 @@ def write(kind: str, key: str, content: bytes) -> None:
             _bound(directory, len(content) + DIGEST_BYTES)
     except OSError as error:
         _warn(f"nothing is kept in cache {directory}: {error.strerror}")
+        return False
+    return True
 
 
 def entries() -> list[Entry]:

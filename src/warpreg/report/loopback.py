@@ -11,13 +11,16 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+import sys
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any
+from urllib.parse import parse_qsl
 
 from warpreg.ir.errors import WarpregError
 
@@ -105,10 +108,15 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def run(self, *, show: bool = False) -> None:
         """Answer until ``shutdown`` or Ctrl-C, which is no error; ``show`` opens the user's browser."""
-        if show:
-            webbrowser.open(self.address)
+        if show:  # beside the server, for a browser of the terminal lasts until its user leaves it
+            threading.Thread(target=webbrowser.open, args=[self.address], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             self.serve_forever(POLL_S)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that has left in the middle of a request is no error; of others, print the traceback."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -128,15 +136,15 @@ class _Handler(BaseHTTPRequestHandler):
         return "warpreg"
 
     def _respond(self, method: str) -> None:
-        place = urlsplit(self.path)
         answer = self._refusal()
         if answer is None:
-            path = place.path[len(self.server.prefix) :]
+            place, _, query = self.path.partition("?")
+            path = place[len(self.server.prefix) :]
             respond = self.server.routes.get((method, path))
             if respond is None:
                 answer = _refused(HTTPStatus.NOT_FOUND, f"{method} {path}: nothing is here")
             else:
-                answer = _answered(respond, Request(dict(parse_qsl(place.query)), self.rfile.read(self._length)))
+                answer = _answered(respond, Request(dict(parse_qsl(query)), self.rfile.read(self._length)))
         self._send(answer)
 
     def _refusal(self) -> Answer | None:
