@@ -137,6 +137,18 @@ def test_plain_lines_must_be_asked_for(arguments: list[str], monkeypatch: pytest
     assert asked == ["--progress" in arguments]
 
 
+@pytest.mark.parametrize(
+    ("is_terminal", "kind", "expected"), [(True, "xterm", True), (True, "dumb", False), (False, "xterm", False)]
+)
+def test_a_line_is_drawn_where_it_can_be_redrawn(
+    is_terminal: bool, kind: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    assert steps._can_redraw() == expected
+
+
 SLOW = """
 import sys, time
 from warpreg.cli import output, steps

@@ -10,33 +10,19 @@ import logging
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
 
 from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.evaluation.sweep.errors import SweepError, SweepWarning
 from warpreg.evaluation.sweep.processes import CLUSTERS, PROCESSES, starting
-from warpreg.ir.errors import InterruptedCodeError, UnknownNameError
+from warpreg.ir.errors import UnknownNameError
 
 ANSWER_S = 10
 """A scheduler that does not answer for so long is taken for dead."""
 EXTRA = "the Dask executors require the 'cluster' extra: pip install 'warpreg[cluster]'"
-
-
-class InProcessExecutor(Executor):
-    """Runs each call in this process, when it is submitted."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except InterruptedCodeError:
-            raise
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @contextmanager
@@ -47,15 +33,11 @@ def opened(where: str, workers: int | None) -> Iterator[Executor]:
     without the ``cluster`` extra, and UnknownNameError.
     """
     if where == PROCESSES:
-        with _processes(workers or os.cpu_count() or 1) as executor:
+        with WorkerPool(workers, starting()) as executor:
             yield executor
         return
     with _client(where, workers) as client, _closed(client.get_executor()) as executor:
         yield executor
-
-
-def _processes(workers: int) -> Executor:
-    return InProcessExecutor() if workers == 1 else WorkerPool(workers, starting())
 
 
 @contextmanager
