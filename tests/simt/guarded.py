@@ -31,6 +31,7 @@ from warpreg.simt.launch import launch, launch_memory, recorder
 from warpreg.simt.launch.device import AS_COMPILED
 from warpreg.simt.launch.launch_memory import LONGEST_ROW
 from warpreg.simt.memory import arena as memory
+from warpreg.simt.memory import huge_pages
 
 PAGE = mmap.PAGESIZE
 MAPPED: list[mmap.mmap] = []
@@ -75,7 +76,7 @@ class GuardedNumpy:
 def guard(at_end: bool) -> None:
     """From here on, launches of this process work on guarded memory."""
     shim = GuardedNumpy(at_end)
-    for module in (launch, launch_memory, memory, recorder, native_kernel):
+    for module in (launch, launch_memory, huge_pages, recorder, native_kernel):
         module.__dict__["np"] = shim
 
     def aligned(size: int) -> NDArray[np.uint8]:
@@ -83,6 +84,7 @@ def guard(at_end: bool) -> None:
 
     launch_memory._aligned = aligned
     memory.ALIGNMENT = PAGE
+    huge_pages.LEAST_BYTES = 1 << 62
     launch.LaunchRun.run = closed(launch.LaunchRun.run)  # type: ignore[method-assign]
 
 

@@ -11,6 +11,7 @@ from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Buffer, Device, GlobalMemory, Record
 from warpreg.simt.launch.faults import LaunchError
+from warpreg.simt.memory import huge_pages
 
 TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
 OUT = np.zeros(32, np.uint32)
@@ -124,8 +125,12 @@ def test_memory_grows_and_keeps_its_content() -> None:
     assert not large.download().any()
 
 
-def test_memory_is_left_to_later_devices_which_find_zeros() -> None:
-    size = 3 << 20  # more than a device begins with
+SIZES = [3 << 20, huge_pages.LEAST_BYTES + 5]
+"""Bytes that are more than a device begins with: in small and in huge pages."""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_is_left_to_later_devices_which_find_zeros(size: int) -> None:
     first = GlobalMemory()
     first.allocate(size, np.uint8).write(np.full(size, 7, np.uint8))
     host = first.bias
@@ -137,11 +142,12 @@ def test_memory_is_left_to_later_devices_which_find_zeros() -> None:
     assert not second.allocate(8 * size, np.uint8).download().any()
 
 
-def test_memory_that_an_array_shows_is_left_to_nobody() -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_that_an_array_shows_is_left_to_nobody(size: int) -> None:
     first = GlobalMemory()
-    shown = first.bytes_at(first.allocate(3 << 20, np.uint8).address, 8)
+    shown = first.bytes_at(first.allocate(size, np.uint8).address, 8)
     del first
-    GlobalMemory().allocate(3 << 20, np.uint8).write(np.full(3 << 20, 7, np.uint8))
+    GlobalMemory().allocate(size, np.uint8).write(np.full(size, 7, np.uint8))
     assert shown.tolist() == [0] * 8
 
 

@@ -63,14 +63,14 @@ class Group:
 
     def finish(self) -> None:
         """The block ends."""
+        code = self.values.code
         (self.leader.address + SiteField.GROUP_BASE).store(self.base)
-        (self.leader.address + SiteField.GROUP_STRIDE).store(
-            self.usual.select(self.stride + 1, self.values.code.const(I64, 0))
-        )
         builder = self.values.code.builder
         here = builder.block
         builder.position_at_end(self._leave)
-        with self.values.code.if_(self._known != 0):
+        stride = self.usual.select(self.stride + 1, code.const(I64, 0))
+        (self.leader.address + SiteField.GROUP_STRIDE).store(stride)
+        with code.if_(self._known != 0):
             for site, offset in self.members:
                 self.restore(self.leader.address + (site.number - self.leader.number) * SITE_BYTES, offset)
         builder.branch(self._begin)

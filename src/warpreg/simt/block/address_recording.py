@@ -25,18 +25,43 @@ def append(code: Code, launch: Value, site: Value, mask: Value, address: Value, 
 
 def append_affine(code: Code, launch: Value, site: Value, mask: Value, base: Value, stride: int) -> None:
     """Append the record of active lanes ``stride`` bytes apart; ``base`` is the address of lane 0."""
-    last, fixed = base.zext(I64), code.const(I64, stride)
-    delta = last - (site + SiteField.BASE).load(I64)
-    same = (site + SiteField.STRIDE).load(I64) == stride
-    with code.if_else(same & fits_step(delta) & ~_mask_changed(site, mask)) as (small, full):
+    step = Step(code, launch, site, base.zext(I64))
+    with code.if_else(step.suffices(mask, stride)) as (small, full):
         with small:
-            position = slot(code, launch, Slot.ADDRESSES)
-            position.store(step_word(delta))
-            set_slot(launch, Slot.ADDRESSES, position + 4)
-            (site + SiteField.BASE).store(last)
+            step.append()
         with full:
             function = code.module.globals.get("record_affine") or _affine_function(code.module)
-            code.call(function, [launch, site, mask, last, fixed])
+            code.call(function, [launch, site, mask, step.base, code.const(I64, stride)])
+
+
+def append_idle(code: Code, launch: Value) -> None:
+    """Append the record of an instruction without active lanes whose last record had none: the same base again."""
+    _append_word(code, launch, step_word(code.const(I64, 0)))
+
+
+def _append_word(code: Code, launch: Value, word: Value) -> None:
+    position = slot(code, launch, Slot.ADDRESSES)
+    position.store(word)
+    set_slot(launch, Slot.ADDRESSES, position + 4)
+
+
+class Step:
+    """The record of active lanes that continue the last ones of their instruction, in one word; ``base`` (i64) is the
+    address of lane 0."""
+
+    def __init__(self, code: Code, launch: Value, site: Value, base: Value) -> None:
+        self.code, self.launch, self.site, self.base = code, launch, site, base
+        self._delta = base - (site + SiteField.BASE).load(I64)
+
+    def suffices(self, mask: Value, stride: int) -> Value:
+        """Whether lanes ``stride`` bytes apart have the distance and the mask of the last ones, and are near them."""
+        same = (self.site + SiteField.STRIDE).load(I64) == stride
+        return same & fits_step(self._delta) & ~mask_changed(self.site, mask)
+
+    def append(self) -> None:
+        """Append it."""
+        _append_word(self.code, self.launch, step_word(self._delta))
+        (self.site + SiteField.BASE).store(self.base)
 
 
 def fits_step(delta: Value) -> Value:
@@ -67,7 +92,7 @@ class _Record:
         launch, site, mask = code.arguments[:3]
         start = slot(code, launch, Slot.ADDRESSES)
         record = _Record(code, launch, site, mask, start, code.var(code.const(I32, 0)), code.var(start + 4))
-        with code.if_(_mask_changed(site, mask), likely=False):
+        with code.if_(mask_changed(site, mask), likely=False):
             (site + SiteField.MASK).store(mask.zext(I64))
             record.head.set(code.const(I32, MASK_FOLLOWS))
             record.put(mask)
@@ -206,7 +231,7 @@ def _function(module: Any, name: str, rest: list[Any]) -> Code:
     return code
 
 
-def _mask_changed(site: Value, mask: Value) -> Value:
+def mask_changed(site: Value, mask: Value) -> Value:
     """Whether the mask must be recorded."""
     last, guarded = (site + SiteField.MASK).load(I64), (site + SiteField.GUARDED).load(I64)
     return ((mask.zext(I64) ^ last) & guarded) != 0

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import WarpregError
+from warpreg.simt.memory import huge_pages
 
 ALIGNMENT = 256
 """Alignment of buffers and minimum gap between them, so that an overrun hits no other buffer and a whole row of lanes
@@ -44,12 +45,13 @@ class _Arena:
             found = min(fitting, key=lambda arena: arena.content.size)
             _FREE.remove(found)
         except ValueError:  # none fits, or another thread has taken it
-            return _Arena(np.zeros(size, np.uint8))
+            return _Arena(huge_pages.zeroed(size))
         return found
 
     def leave(self) -> None:
-        """Leave it to later devices, unless an array still shows it."""
-        if self.content.flags.owndata and sys.getrefcount(self.content) <= OWN_REFERENCES:
+        """Leave it to later devices, unless an array still shows it: it is the base of all that do."""
+        is_base = not isinstance(self.content.base, np.ndarray)
+        if is_base and sys.getrefcount(self.content) <= OWN_REFERENCES:
             _FREE.append(self)
             while sum(arena.content.size for arena in _FREE) > MAX_KEPT:
                 _FREE.pop(0)

@@ -20,7 +20,7 @@ from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
-from warpreg.simt.memory.prefetch import prefetch
+from warpreg.simt.memory.prefetch import prefetch_row
 from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 
 MOST = 64
@@ -259,7 +259,7 @@ def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: 
         distance = at - (site.address + SiteField.FIRST).load(I64)
         sound = (distance < span) & (distance + addresses.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
-        prefetch(code, site.address, at, values.field(Slot.GLOBAL_BIAS), operation.action == "store")
+        prefetch_row(code, host, size, operation.action == "store")
     if offset % size:
         sound = code.const(sound.type, 0)
     return _Place(host, sound)

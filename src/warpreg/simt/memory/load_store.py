@@ -14,7 +14,8 @@ Lanes act in lane order where order matters: of several stores to one address th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter
 from warpreg.simt.memory.lane_by_lane import lane_by_lane
-from warpreg.simt.memory.prefetch import prefetch
+from warpreg.simt.memory.prefetch import prefetch_step
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class _Access:
             return self.perform_rest(values)
         base = self.address.lane(0)
         if self.operation.in_global_memory:
-            prefetch(self.code, self.site, base, self._origin(), self.operation.action == "store")
+            prefetch_step(self.code, self.site, base, self._origin(), self.operation.action == "store")
         self._usual(base, values)
         return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
 
@@ -190,15 +191,11 @@ class _Access:
             unit = self.operation.unit or self.size
             address_recording.append(self.code, self.launch, self.site, self.mask, self.address, unit)
 
-    def _record_affine(self, base: Value, stride: int, whole: bool = False) -> None:
-        """The same where the active lanes are ``stride`` bytes apart and lane 0, active or not, is at ``base``;
-        ``whole``: all lanes are."""
+    def _record_affine(self, base: Value, stride: int) -> None:
+        """The same where the active lanes are ``stride`` bytes apart and lane 0, active or not, is at ``base``."""
         if not self.operation.record:
             return
         arguments = self.code, self.launch, self.site, self.mask
-        if whole:
-            address_recording.append_affine(*arguments, base, stride)
-            return
         known = self.address.lane(1) - base == stride
         if self.scalar == I32:
             known = known & (base < 1 << 31)
@@ -248,8 +245,8 @@ class _Access:
         with code.if_((self.mask == FULL) & (base - first < span) & aligned, likely=True):
             if self.alignment == self.size:
                 inside = base - first + self.size * (LANES - 1) < span
-                with code.if_(((distance == self._ramp).bitcast(I32) == FULL) & inside, likely=True):
-                    self._record_affine(base, self.size, whole=True)
+                is_row = ((distance == self._ramp).bitcast(I32) == FULL) & inside
+                with self._recorded_if(is_row, base, self.size):
                     host = self._host(base)
                     if self.operation.action == "load":
                         code.ret(host.load(self.vector, align=self.size))
@@ -257,9 +254,21 @@ class _Access:
                         host.store(values[0], align=self.size)
                         code.ret()
             if self.operation.action == "load":
-                with code.if_((distance == 0).bitcast(I32) == FULL):
-                    self._record_affine(base, 0, whole=True)
+                with self._recorded_if((distance == 0).bitcast(I32) == FULL, base, 0):
                     code.ret(self._host(base).load(self.operation.element).splat())
+
+    @contextmanager
+    def _recorded_if(self, condition: Value, base: Value, stride: int) -> Iterator[None]:
+        """Code for a condition under which all lanes are ``stride`` bytes apart; with recording, only where the record
+        needs no call, and behind it."""
+        if not self.operation.record:
+            with self.code.if_(condition, likely=True):
+                yield
+            return
+        step = address_recording.Step(self.code, self.launch, self.site, base.zext(I64))
+        with self.code.if_(condition & step.suffices(self.mask, stride), likely=True):
+            step.append()
+            yield
 
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and the largest offset from it at which an access may begin."""

@@ -84,7 +84,7 @@ class MachineAccess(MemoryAccess):
             operation = self._operation(form.action, type_.bytes, recorded, aligned)
             at = self._moved(address, element * type_.bytes)
             call = functools.partial(self.call, operation, site, mask, [at, *given[element : element + 1]])
-            results.append(self._unless_idle(operation, mask, call) if count == 1 else call())
+            results.append(self._unless_idle(operation, site, mask, call) if count == 1 else call())
             if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
                 mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
         return [] if given else results

@@ -13,6 +13,7 @@ from warpreg.ir.memory_access import SPACES, memory_form
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.sass.isa.opcodes import is_sass
+from warpreg.simt.block import address_recording
 from warpreg.simt.block.address_groups import Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
@@ -118,21 +119,30 @@ class MemoryAccess:
             operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
             at = address + element * self.type.bytes if element else address
             call = functools.partial(self.call, operation, site, mask, [at, *given[element : element + 1]])
-            results.append(self._unless_idle(operation, mask, call) if count == 1 else call())
+            results.append(self._unless_idle(operation, site, mask, call) if count == 1 else call())
             if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
                 mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
         return [] if given else results
 
-    def _unless_idle(self, operation: Operation, mask: Value, call: Callable[[], Value]) -> Value:
-        """Call a memory operation if a lane needs it."""
+    def _unless_idle(self, operation: Operation, site: Value, mask: Value, call: Callable[[], Value]) -> Value:
+        """Call a memory operation if a lane needs it, or its record is not that of an idle one after another."""
         if self.instruction.guard is None or not self.sites.skip_idle:
             return call()
         self.values.field(Slot.HELPERS)
-        if operation.gives_values:
-            return self.code.choose(mask != 0, call, lambda: self.code.const(operation.result, 0))
-        with self.code.if_(mask != 0, likely=True):
-            call()
-        return mask
+        code, needed = self.code, mask != 0
+        if operation.record:
+            needed = needed | address_recording.mask_changed(site, mask)
+
+        def use() -> list[Value]:
+            found = call()
+            return [found] if operation.gives_values else []
+
+        def stay_idle() -> list[Value]:
+            if operation.record:
+                address_recording.append_idle(code, self.values.launch)
+            return [code.const(operation.result, 0)] if operation.gives_values else []
+
+        return (*code.choose_several(needed, use, stay_idle), mask)[0]
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
