@@ -72,9 +72,9 @@ def own_threads() -> None:
     _has_own_threads = has_own_threads()
 
 
-def own_thread() -> None:
-    """Say that this thread is the program's own."""
-    _own.add(threading.current_thread())
+def own_thread(thread: threading.Thread) -> None:
+    """Say that a thread is the program's own."""
+    _own.add(thread)
 
 
 def has_own_threads() -> bool:
@@ -84,4 +84,5 @@ def has_own_threads() -> bool:
 
 def foreign_threads() -> set[threading.Thread]:
     """The threads of this process that are neither this one nor the program's own."""
-    return set(threading.enumerate()) - {*_own, threading.current_thread()}
+    others = set(threading.enumerate()) - {threading.current_thread()}
+    return {thread for thread in others if thread not in _own}

@@ -61,9 +61,9 @@ def test_an_error_in_the_thread_that_records(
     monkeypatch.setattr(recorder, "BUFFER_BYTES", 16)
     monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: True)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: io.BufferedRandom(disk, 1))
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert main(RUN) == 1
-    assert disk.writers[0] == "recording_0"
+    assert disk.writers[0] == "recording"
     one_line = f"warpreg: the recording cannot be written to {tmp_path}: {os.strerror(disk.number)}\n"
     assert capsys.readouterr() == ("", one_line)
     assert list(tmp_path.iterdir()) == []
@@ -78,6 +78,20 @@ def test_an_error_at_the_end_of_a_recording(disk: Failing, capsys: pytest.Captur
     assert captured.err.startswith("warpreg: the recording cannot be written to ")
     assert captured.err.endswith(f": {os.strerror(disk.number)}\n")
     assert captured.err.count("\n") == 1
+
+
+def test_a_recording_without_a_folder_for_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(recording_file, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)
+    assert main(RUN) == 1
+    one_line = "warpreg: the recording cannot be written: No usable temporary directory found in ['/tmp']\n"
+    assert capsys.readouterr() == ("", one_line)
 
 
 def test_an_error_while_a_trace_is_exported(

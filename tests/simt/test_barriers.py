@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, prepare, words
 
-from warpreg.simt import Record
+from warpreg.simt import DeadlockError, Record
 from warpreg.simt.kernel.block_ends import Ends
 from warpreg.trace import visits
 
@@ -59,6 +59,25 @@ def test_two_barriers_with_counts_are_apart(run: Runner) -> None:
     )
     out = run(body, block=128, out=np.zeros(128, np.uint32))["out"]
     assert out.tolist() == [t ^ 32 for t in range(128)]
+
+
+@pytest.mark.parametrize("threads", [64, (1 << 32) + 64])
+def test_a_count_has_32_bits(run: Runner, threads: int) -> None:
+    body = f"""
+    setp.lt.u32 %p1, %t, 32;
+    @%p1 bra MEET;
+    st.global.u32 [%flag], 5;
+    MEET: bar.sync 1, {threads};
+    ld.global.u32 %r1, [%flag];
+    st.global.u32 [%my_out], %r1;
+    """
+    assert run(body, block=64, flag=words(0), out=np.zeros(64, np.uint32))["out"].tolist() == [5] * 64
+
+
+def test_a_negative_count_is_one_that_no_block_has(run: Runner) -> None:
+    # 2**32 - 1 threads; with one more bit than a count has, the first warp would not wait.
+    with pytest.raises(DeadlockError, match=r"warp 0 waits at barrier 1.*; warp 1 waits at barrier 1"):
+        run(f"bar.sync 1, {(1 << 64) - 1};", block=64)
 
 
 def test_the_number_comes_from_a_lane_that_takes_part(run: Runner) -> None:

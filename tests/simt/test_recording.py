@@ -101,6 +101,7 @@ def test_no_file_outlives_its_trace(tmp_path: Path) -> None:
 def test_a_recording_larger_than_its_buffers_is_whole(
     monkeypatch: pytest.MonkeyPatch, stream_bytes: int, processors: int
 ) -> None:
+    second_thread.end()
     monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: processors == 2)
     run = Runner(COMPILED)
     small = run(BUSY, grid=3, block=80, out=OUT, record=EVERYTHING).launch.trace

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.simt.programs import COMPILED, Runner, prepare
 
 from piecewise_numba import settings
 from warpreg.simt import Launch, Record
 from warpreg.simt.launch import recorder, recording_file, second_thread
 from warpreg.simt.launch.faults import ExecutionError
-from warpreg.trace import Trace
+from warpreg.trace import Stream, Trace, TraceWriter
 
 PATH = Record(path=True)
 LOOP = """
@@ -30,8 +36,11 @@ st.global.u32 [%my_out], %r1;
 
 
 @pytest.fixture(autouse=True)
-def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    second_thread.end()
     monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: True)
+    yield
+    second_thread.end()
 
 
 def test_work_is_done_in_its_order_by_another_thread() -> None:
@@ -43,13 +52,75 @@ def test_work_is_done_in_its_order_by_another_thread() -> None:
 
     work = [second_thread.submit(see, number) for number in range(100)]
     assert [one.result() for one in work] == list(range(100))
-    assert seen == [(n, "recording_0") for n in range(100)]
+    assert seen == [(n, "recording") for n in range(100)]
 
 
 def test_without_a_second_processor_the_first_thread_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: False)
     assert second_thread.submit(threading.current_thread).result() is threading.current_thread()
-    assert isinstance(second_thread.submit(int, "x").exception(), ValueError)
+    with pytest.raises(ValueError, match="invalid literal"):
+        second_thread.submit(int, "x").result()
+
+
+def test_the_order_remains_when_a_processor_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    first = second_thread.submit(go_on.wait)
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: False)
+    second = second_thread.submit(lambda: first.is_done)
+    go_on.set()
+    assert second.result()
+
+
+def test_where_no_thread_can_start_the_first_one_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert second_thread.submit(threading.current_thread).result() is threading.current_thread()
+
+
+def test_other_systems_need_no_second_thread() -> None:
+    # Windows has no `os.register_at_fork`, macOS no `os.sched_getaffinity`.
+    program = """
+import concurrent.futures, logging, os, random, sys
+from piecewise_numba import settings
+del os.register_at_fork, os.sched_getaffinity
+sys.platform = "another"
+from warpreg.simt.launch import second_thread
+print(second_thread.submit(int, "7").result())
+"""
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "7\n"
+
+
+def test_ctrl_c_between_any_two_calls_leaves_nothing_locked() -> None:
+    # Python looks for signals when a function begins and when one of C returns: events of a profile.
+    def interrupted(at: int) -> bool:
+        left = at
+
+        def profile(frame: object, event: str, argument: object) -> None:
+            nonlocal left
+            left -= event in ("call", "c_return")
+            if left == 0:
+                raise KeyboardInterrupt
+
+        sys.setprofile(profile)
+        try:
+            second_thread.submit(int).result()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.setprofile(None)
+        return False
+
+    second_thread.submit(int).result()
+    assert sum(map(interrupted, range(1, 100))) > 10
+    many = 2 * second_thread.MOST
+    done: list[int] = []
+    after = threading.Thread(target=lambda: done.extend(second_thread.submit(int).result() for _ in range(many)))
+    after.daemon = True
+    after.start()
+    after.join(10)
+    assert done == [0] * many
 
 
 def test_only_so_much_work_waits() -> None:
@@ -73,7 +144,9 @@ def test_only_so_much_work_waits() -> None:
 
 def test_work_that_fails_leaves_its_place() -> None:
     for _ in range(2 * second_thread.MOST):
-        assert isinstance(second_thread.submit(int, "x").exception(), ValueError)
+        failing = second_thread.submit(int, "x")
+    with pytest.raises(ValueError, match="invalid literal"):
+        failing.result()
 
 
 def test_the_thread_ends_before_a_copy_and_begins_again() -> None:
@@ -84,6 +157,34 @@ def test_the_thread_ends_before_a_copy_and_begins_again() -> None:
     assert os.waitpid(copy, 0)[1] == 0
     assert not any(thread.name.startswith("recording") for thread in threading.enumerate())
     assert second_thread.submit(int, "7").result() == 7
+
+
+def test_a_copy_made_while_others_submit_work_submits_its_own() -> None:
+    ended = False
+
+    def others() -> None:
+        while not ended:
+            second_thread.submit(time.sleep, 1e-4)
+
+    threads = [threading.Thread(target=others) for _ in range(2)]
+    for one in threads:
+        one.start()
+    found = []
+    for _ in range(20):
+        copy = os.fork()
+        if copy == 0:
+            signal.alarm(5)
+            os._exit([second_thread.submit(int).result() for _ in range(second_thread.MOST + 1)][-1])
+        found.append(os.waitpid(copy, 0)[1])
+    ended = True
+    for one in threads:
+        one.join()
+    assert found == [0] * 20
+
+
+def test_ctrl_c_is_left_to_the_first_thread() -> None:
+    # That one may have blocked it, to copy the process.
+    assert signal.SIGINT in second_thread.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
 
 
 def test_the_thread_is_the_programs_own() -> None:
@@ -120,8 +221,49 @@ def test_recordings_of_two_threads_are_whole(monkeypatch: pytest.MonkeyPatch) ->
     assert found == [(True, True)] * 60
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_thread_may_take_the_last_free_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class TakenMeanwhile(list[Any]):
+        def pop(self, *_: Any) -> Any:
+            raise IndexError
+
+    path = path_words(1)[1]
+    monkeypatch.setattr(recorder, "_FREE", {key: TakenMeanwhile(free) for key, free in recorder._FREE.items()})
+    assert path_words(1)[1] == path
+
+
+def test_ctrl_c_after_a_buffer_is_handed_over_leaves_it_to_one_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "BUFFER_BYTES", 1000)
+    free: dict[Any, list[Any]] = {}
+    monkeypatch.setattr(recorder, "_FREE", free)
+    submit = second_thread.submit
+
+    def interrupted(work: Callable[..., Any], *arguments: Any) -> None:
+        submit(work, *arguments)
+        monkeypatch.setattr(second_thread, "submit", submit)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(second_thread, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        path_words(1)
+    left = [buffer.first for buffers in free.values() for buffer in buffers]
+    assert len(left) == len(set(left)) == 2
+
+
+def test_an_error_of_another_kind_does_not_leave_a_recording_without_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "BUFFER_BYTES", 1000)
+    append, pieces = TraceWriter.append, itertools.count()
+
+    def without_memory(writer: TraceWriter, stream: Stream, data: NDArray[Any]) -> None:
+        if next(pieces) == 1:
+            raise MemoryError
+        append(writer, stream, data)
+
+    monkeypatch.setattr(TraceWriter, "append", without_memory)
+    with pytest.raises(MemoryError):
+        path_words(1)
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No recording fits memory, and none fits the disk."""
 
     def refuse() -> BinaryIO:
@@ -132,17 +274,35 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
 
 
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_disk(monkeypatch)
+
+
 @pytest.mark.usefixtures("full_disk")
-def test_an_error_after_a_launch_is_raised_by_its_recording_and_by_the_next_launch() -> None:
+def test_an_error_after_a_launch_is_raised_by_its_recording() -> None:
     device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
     launch = device.launch("k", 1, 32, arguments["out"])
-    full = "the recording cannot be written to .*: No space left on device"
     for _ in range(2):
-        with pytest.raises(ExecutionError, match=full):
+        with pytest.raises(ExecutionError, match=r"the recording cannot be written.*: No space left on device"):
             _ = launch.trace
-    with pytest.raises(ExecutionError, match=full):
-        device.launch("k", 1, 32, arguments["out"])
-    assert device.launches == [launch]
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_an_error_that_nobody_has_seen_is_raised_once_by_the_next_launch(
+    is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, arguments = prepare(LOOP, {"out": np.zeros(32, np.uint32)}, record=PATH)
+    launches = []
+    with monkeypatch.context() as patch:
+        fill_disk(patch)
+        launches.append(device.launch("k", 1, 32, arguments["out"]))
+        second_thread.end()
+    with pytest.raises(ExecutionError, match="No space left on device"):
+        _ = launches[0].trace if is_read else device.launch("k", 1, 32, arguments["out"])
+    launches.append(device.launch("k", 1, 32, arguments["out"]))
+    assert launches[1].trace is not None
+    assert device.launches == launches
 
 
 @pytest.mark.usefixtures("full_disk")

@@ -172,8 +172,9 @@ def _release(block: Block) -> bool:
 
 
 def _is_complete(block: Block, arrivals: Arrivals) -> bool:
-    """All threads came that have not exited; or as many warps as the count says, each with all of its lanes."""
+    """All threads came that have not exited; or as many warps as the count says, each with all lanes that remain."""
     if not arrivals.count:
         return all(lane in arrivals.lanes for warp in block.warps for lane in warp.lanes)
-    whole = [w for w in block.warps if w.lanes and all(lane in arrivals.lanes for lane in w.lanes)]
+    came = {lane.warp for lane in arrivals.lanes}
+    whole = [warp for warp in came if arrivals.lanes.issuperset(warp.lanes)]
     return LANES * len(whole) >= arrivals.count

@@ -267,6 +267,22 @@ def test_results_of_two_barriers_come_in_their_order() -> None:
     assert ran(START + code + END, 64) == [54 * 256 + 10] * 64
 
 
+def test_a_warp_that_has_exited_has_arrived_before() -> None:
+    """Warp 1 arrives and exits while warp 0 counts to 1000."""
+    code = """
+        ISETP.GE.U32.AND P0, PT, R0, 0x20, PT
+        @P0 BAR.ARV 0x1, 0x40
+        @P0 EXIT
+        MOV R4, RZ
+        L:
+        IADD3 R4, R4, 0x1, RZ
+        ISETP.LT.U32.AND P1, PT, R4, 0x3e8, PT
+        @P1 BRA `(L)
+        BAR.SYNC 0x1, 0x40
+    """
+    assert ran(START + code + END, 64) == [1000] * 32 + [0] * 32
+
+
 def test_threads_that_wait_for_ever_are_a_fault() -> None:
     with pytest.raises(ReferenceFault, match="every thread waits"):
         ran("BSSY B0, `(E)\nS2R R0, SR_TID.X\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BAR.SYNC 0x1\nBSYNC B0\nE:\nEXIT")

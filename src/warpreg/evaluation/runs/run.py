@@ -116,7 +116,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time in launches, path recording included."""
+        """Time in launches, recording included, but for what a second thread writes after them (`Launch.seconds`)."""
         return sum(launch.seconds for launch in self.launches)
 
     @cached_property

@@ -388,7 +388,7 @@ class Body:
         """The number (i64) that the first lane at a barrier has in a source."""
         operand, type_, cells = source
         if isinstance(operand, Immediate):
-            return self.code.const(I64, operand.value)
+            return self.code.const(I64, operand.value % (1 << type_.bits))
         return self.values.operand(operand, type_, cells, instruction).lane(self.first(self.taken)).zext(I64)
 
     def _reduce(self, instruction: Instruction, pc: int, barrier: Value) -> None:

@@ -204,8 +204,8 @@ class Device:
 
         ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; structures
         and arrays by value take a `Structure`, bytes, a NumPy record or array, or a ctypes structure.  Raises
-        LaunchError for an invalid launch and ExecutionError for one that fails, or whose predecessor could not be
-        recorded.
+        LaunchError for an invalid launch and ExecutionError for one that fails, or once if the recording of the one
+        before has failed meanwhile.
         """
         if self.launches:
             self.launches[-1].expect_recorded()

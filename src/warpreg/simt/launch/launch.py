@@ -6,7 +6,6 @@ import functools
 import math
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +26,7 @@ from warpreg.simt.launch.host_services import Services
 from warpreg.simt.launch.launch_memory import Dimensions, LaunchMemory, Shape
 from warpreg.simt.launch.linked import LinkedKernel
 from warpreg.simt.launch.recorder import Recorder
+from warpreg.simt.launch.second_thread import Task
 from warpreg.simt.memory.heap import Heap
 from warpreg.simt.texture.objects import TextureTable
 from warpreg.trace import Trace
@@ -58,8 +58,8 @@ MAX_THREAD_BLOCKS = 2**31 - 1
 @dataclass(frozen=True, eq=False)
 class Launch:
     """A finished launch.  ``block_visits[b]`` is the number of visits of basic block b by warps; ``seconds`` is host
-    time, during which the recording may have been handed to another thread; ``shared_bytes`` is the shared memory of a
-    thread block, dynamic included.
+    time, after which a second thread may still write the rest of the ``recording`` (`trace`); ``shared_bytes`` is the
+    shared memory of a thread block, dynamic included.
     """
 
     kernel: Kernel
@@ -69,18 +69,18 @@ class Launch:
     warp_instructions: int
     block_visits: NDArray[np.uint64]
     seconds: float
-    recording: Trace | Future[Trace] | None
+    recording: Trace | Task[Trace] | None
     shared_bytes: int = 0
 
     @property
     def trace(self) -> Trace | None:
         """The recording, once it is written.  Raises ExecutionError if the disk did not accept it."""
-        return self.recording.result() if isinstance(self.recording, Future) else self.recording
+        return self.recording.result() if isinstance(self.recording, Task) else self.recording
 
     def expect_recorded(self) -> None:
-        """Raise ExecutionError if the disk has not accepted the recording by now."""
-        if isinstance(self.recording, Future) and self.recording.done():
-            self.recording.result()
+        """Raise ExecutionError, once, if the disk has not accepted the recording by now."""
+        if isinstance(self.recording, Task):
+            self.recording.check()
 
     @property
     def warps(self) -> int:

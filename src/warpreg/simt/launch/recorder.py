@@ -5,7 +5,7 @@ A second thread writes them while native code fills others, and finishes the rec
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from warpreg.simt.block.widths import SPARE_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record
 from warpreg.simt.launch import second_thread
 from warpreg.simt.launch.recording_file import RecordingFile
+from warpreg.simt.launch.second_thread import Task
 from warpreg.trace import Stream, Trace
 
 BUFFER_BYTES = 1 << 20
@@ -118,9 +119,9 @@ class Recorder:
             filled = self._filled(buffer)
             if buffer.first + filled.used > buffer.limit:
                 self._is_shared = True
-                second_thread.submit(filled.write, self._file)
                 self._buffers[place] = _taken(buffer.stream, buffer.content.size)
                 self._fill(self._buffers[place])
+                second_thread.submit(filled.write, self._file)  # no longer among ours, should Ctrl-C come here
         self._file.check()
 
     def _keep(self) -> None:
@@ -132,7 +133,7 @@ class Recorder:
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
             self._fill(buffer)
 
-    def finish(self, totals: dict[str, Any]) -> Trace | Future[Trace] | None:
+    def finish(self, totals: dict[str, Any]) -> Trace | Task[Trace] | None:
         """The trace, or one that is still being written, whose error is an ExecutionError."""
         if self._file is None:
             return None
@@ -177,9 +178,8 @@ def _buffer(stream: Stream, margin: int) -> _Buffer:
 
 def _taken(stream: Stream, size: int) -> _Buffer:
     """A buffer that is not in use."""
-    free = _FREE.get((stream, size))
-    if free:
-        return free.pop()
+    with contextlib.suppress(KeyError, IndexError):  # not asked before: another thread may take the last one
+        return _FREE[stream, size].pop()
     content = np.empty(size, np.uint8)
     first = content.ctypes.data
     return _Buffer(stream, content, first, first + BUFFER_BYTES)

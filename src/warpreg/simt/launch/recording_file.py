@@ -6,7 +6,7 @@ import contextlib
 import io
 import tempfile
 import weakref
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,10 @@ class RecordingFile:
     def __init__(self, header: dict[str, Any]) -> None:
         self._file: BinaryIO = io.BytesIO()
         self._writer = TraceWriter(self._file, header)
-        self._error: ExecutionError | None = None
+        self._error: Exception | None = None
 
     def check(self) -> None:
-        """Raise the error of an earlier call, an ExecutionError."""
+        """Raise the error of an earlier call."""
         if self._error is not None:
             raise self._error
 
@@ -43,8 +43,8 @@ class RecordingFile:
                 file.write(self._file.getbuffer())
                 self._file = file
                 self._writer.move_to(file)
-        except OSError as error:
-            raise self._failed(error) from error
+        except Exception as error:
+            self._fail(error)
 
     def finish(self, totals: dict[str, Any]) -> Trace:
         """The trace.  Raises as `append`."""
@@ -52,8 +52,8 @@ class RecordingFile:
         stored = {_NAMES[stream]: size for stream, size in self._writer.stored_bytes.items()}
         try:
             self._writer.finish({**totals, "stored_bytes": stored})
-        except OSError as error:
-            raise self._failed(error) from error
+        except Exception as error:
+            self._fail(error)
         trace = Trace(self._file, written=self._writer)
         if not isinstance(self._file, io.BytesIO):
             weakref.finalize(trace, self._file.close)
@@ -64,7 +64,11 @@ class RecordingFile:
         with contextlib.suppress(OSError):  # a full disk refuses what has not been written yet once more
             self._file.close()
 
-    def _failed(self, error: OSError) -> ExecutionError:
-        self._error = ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}")
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise this error, now and later: a recording without one of its pieces would pass for a whole one."""
+        self._error = error
+        if isinstance(error, OSError):
+            where = f" to {tempfile.tempdir}" if tempfile.tempdir else ""
+            self._error = ExecutionError(f"the recording cannot be written{where}: {error.strerror or error}")
         self.close()
-        return self._error
+        raise self._error

@@ -1,78 +1,160 @@
 """A second thread of the process, which compresses and writes recordings while native code runs in the first one.
 
-Without a second processor, or in a process that shares the processors with others, the first thread does its work.
+Without a second processor, in a process that shares the processors with others, or where no thread can start, the first
+thread does its work.
+
+Ctrl-C may interrupt the first thread after any call.  So only locks and queues are used that Python has in C: condition
+variables, and with them semaphores and the futures of `concurrent`, may be left locked.
 """
 
 from __future__ import annotations
 
+import atexit
+import functools
 import multiprocessing
 import os
+import signal
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from queue import SimpleQueue
+from typing import Generic, ParamSpec, TypeVar
 
-from piecewise_numba.settings import own_thread
+from piecewise_numba import settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+IS_LINUX = sys.platform == "linux"
+
 MOST = 8
 """Pieces of work that may wait or run: each holds buffers."""
 
-_free_places = threading.Semaphore(MOST)
-_starting = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
 
+class Task(Generic[T]):
+    """A piece of work that may not be done yet."""
 
-def submit(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-    """Do ``work`` after what was submitted before, in the second thread if there may be one."""
-    if not may_use_two_processors():
-        return _done(work, *args, **kwargs)
+    _result: T
+    _error: Exception | None = None
+    _is_seen = False
+    """Whether the error was raised."""
 
-    def job() -> T:
+    def __init__(self) -> None:
+        self.undone = threading.Lock()
+        """Held until the work is done."""
+        self.undone.acquire()
+
+    def do(self, work: Callable[[], T]) -> None:
+        """Do the work; its error is kept for `result`."""
         try:
-            return work(*args, **kwargs)
+            self._result = work()
+        except Exception as error:
+            self._error = error
         finally:
-            _free_places.release()
+            self.undone.release()
 
-    _free_places.acquire()
-    try:
-        return _running().submit(job)
-    except BaseException:
-        _free_places.release()
-        raise
+    @property
+    def is_done(self) -> bool:
+        """Whether `result` need not wait."""
+        return not self.undone.locked()
+
+    def result(self) -> T:
+        """What the work returned, once it is done.  Raises its error."""
+        with self.undone:
+            pass
+        if self._error is not None:
+            self._is_seen = True
+            raise self._error
+        return self._result
+
+    def check(self) -> None:
+        """Raise the error that the work has met by now, if `result` or this has not raised it before."""
+        if self.is_done and not self._is_seen:
+            self.result()
+
+
+class _SecondThread(threading.Thread):
+    """Does what is put into its queue, until that is None."""
+
+    def __init__(self) -> None:
+        super().__init__(name="recording", daemon=True)
+        settings.own_thread(self)
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._last: deque[threading.Lock] = deque(maxlen=MOST)
+
+    def run(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the first thread may have blocked it
+        for work in iter(self._queue.get, None):
+            work()
+            del work  # with its buffers
+
+    def submit(self, task: Task[T], work: Callable[[], T]) -> None:
+        """Do a task after the others, once there is a place for it."""
+        if len(self._last) == MOST:
+            with self._last[0]:
+                pass
+        self._queue.put(functools.partial(task.do, work))
+        self._last.append(task.undone)
+
+    def end_when_done(self) -> None:
+        """End the thread, once it has nothing to do."""
+        self._queue.put(None)
+
+
+_submitting = threading.Lock()
+_thread: _SecondThread | None = None
+
+
+def submit(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Task[T]:
+    """Do ``work`` after what was submitted before, in the second thread if there may be one."""
+    task: Task[T] = Task()
+    given = functools.partial(work, *args, **kwargs)
+    with _submitting:
+        thread = _running()
+        if thread is not None:
+            thread.submit(task, given)
+            return task
+    task.do(given)
+    return task
 
 
 def may_use_two_processors() -> bool:
-    """Whether there is a processor for the second thread."""
-    return len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
+    """Whether there is a processor for the second thread; other systems than Linux do not tell."""
+    return IS_LINUX and len(os.sched_getaffinity(0)) > 1 and multiprocessing.parent_process() is None
 
 
-def _running() -> ThreadPoolExecutor:
-    global _pool
-    with _starting:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(1, "recording", own_thread)
-        return _pool
+def _running() -> _SecondThread | None:
+    """The second thread, which begins with the first work; None if there may be none."""
+    global _thread
+    if _thread is None and may_use_two_processors():
+        thread = _SecondThread()
+        try:
+            thread.start()
+        except RuntimeError:  # the system allows no more
+            return None
+        except KeyboardInterrupt:
+            thread.end_when_done()
+            raise
+        _thread = thread
+    return _thread
 
 
-def _end() -> None:
-    """End the thread, once it has nothing to do: a copy of this process would lack it."""
-    global _pool
-    with _starting:
-        if _pool is not None:
-            _pool.shutdown()
-            _pool = None
+def end() -> None:
+    """End the thread, once it has nothing to do."""
+    global _thread
+    ending, _thread = _thread, None
+    if ending is not None:
+        ending.end_when_done()
+        ending.join()
 
 
-os.register_at_fork(before=_end)
+def _before_copy() -> None:
+    """A copy of this process would lack the thread."""
+    _submitting.acquire()
+    end()
 
 
-def _done(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-    future: Future[T] = Future()
-    try:
-        future.set_result(work(*args, **kwargs))
-    except Exception as error:
-        future.set_exception(error)
-    return future
+if IS_LINUX:
+    os.register_at_fork(before=_before_copy, after_in_parent=_submitting.release, after_in_child=_submitting.release)
+atexit.register(end)
