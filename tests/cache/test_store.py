@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from warpreg.cache import store, trust
 from warpreg.cache.directory import CacheLimitError, CacheWarning, limit_bytes
+from warpreg.cli import main
 
 MIB = 1 << 20
 
@@ -129,3 +130,15 @@ def test_a_full_disk_is_one_warning_that_names_the_cache(cache: Path, monkeypatc
         assert read_and_write() is None
     assert len(seen) == 1
     assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_that_another_command_is_writing_is_no_damaged_entry(cache: Path) -> None:
+    """``cache --verify`` beside a sweep; what was left long ago, by a process that was killed, is damaged."""
+    store.write("results", "a", b"content")
+    writing = cache / "results" / f"{store.UNFINISHED}b"
+    writing.write_bytes(b"the first by")
+    assert main(["cache", "--verify"]) == 0
+    assert writing.exists()
+    os.utime(writing, (0, 0))
+    assert main(["cache", "--verify"]) == 1
+    assert not writing.exists()

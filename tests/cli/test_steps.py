@@ -45,6 +45,19 @@ def test_the_rate_is_that_of_measured_steps_and_not_of_those_that_were_found(clo
     assert pace.words("cells", NOON) == "20 of 40 cells, 3.0 a minute, 06:40 left, ends 12:06"
 
 
+def test_the_pace_of_a_log_does_not_depend_on_a_clock_that_is_set(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of day is set an hour ahead in the middle of a minute of work."""
+    monkeypatch.setattr("time.time", lambda: 1_000.0 + clock.now)
+    pace = Pace(clock)
+    pace.begin(40)
+    monkeypatch.setattr("time.time", lambda: 4_600.0 + clock.now)
+    clock.now += 60
+    pace.advance(30)
+    assert Pace.of_dict(pace.as_dict(), 4_600.0 + clock.now).rate == 0.5
+
+
 def test_nothing_is_said_of_work_of_unknown_size(clock: Clock) -> None:
     pace = Pace(clock)
     clock.now += 60
@@ -122,6 +135,18 @@ def test_plain_lines_must_be_asked_for(arguments: list[str], monkeypatch: pytest
     monkeypatch.setattr("warpreg.cli.cache._print", lambda *given: asked.append(steps._wants_lines()))
     assert main(arguments) == 0
     assert asked == ["--progress" in arguments]
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "kind", "expected"), [(True, "xterm", True), (True, "dumb", False), (False, "xterm", False)]
+)
+def test_a_line_is_drawn_where_it_can_be_redrawn(
+    is_terminal: bool, kind: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    assert steps._can_redraw() == expected
 
 
 SLOW = """

@@ -99,6 +99,17 @@ def test_a_run_goes_on_behind_its_last_kept_launch_with_the_same_result(timings:
     assert reads == 256 * 4 // 32  # those of the first launch alone: the cache was kept, too
 
 
+@pytest.mark.slow
+def test_nothing_is_said_to_be_kept_where_it_could_not_be_written(
+    timings: list[Launch], monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setattr(store, "_usable", lambda: None)
+    with pytest.raises(KeyboardInterrupt):
+        timing.simulate(launches(), ON, designs=chosen(), sms=1, resume=True)
+    assert len(timings) == 3
+    assert [str(one.message) for one in recwarn if isinstance(one.message, KeptLaunchesNote)] == []
+
+
 def test_the_key_covers_paths_addresses_machine_design_and_options() -> None:
     machine = gpu.load(ON)
     first = key_of(launches(), machine, chosen(), OPTIONS)

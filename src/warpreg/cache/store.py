@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ from warpreg.cache.trust import directory_refusal, entry_refusal
 DIGEST_BYTES = 32
 RESULTS = "results"
 """The kind that no eviction deletes: small, and long to compute."""
+UNFINISHED = ".new-"
+"""What the names of files begin with that are being written."""
+ABANDONED_S = 3600.0
+"""A file is being written for so long at most; an older one is left of a process that was killed."""
 KEPT_SHARE = 0.8
 """Fraction of the limit that an eviction keeps, so that not every write evicts."""
 
@@ -71,11 +76,11 @@ def read(kind: str, key: str) -> bytes | None:
     return content
 
 
-def write(kind: str, key: str, content: bytes) -> None:
-    """Store an entry atomically.  A disk error causes one warning."""
+def write(kind: str, key: str, content: bytes) -> bool:
+    """Store an entry atomically; returns whether it is stored.  A disk error causes one warning."""
     directory = _usable()
     if directory is None:
-        return
+        return False
     path = directory / kind / key
     try:
         _write_atomically(path, hashlib.sha256(content).digest() + content)
@@ -83,6 +88,8 @@ def write(kind: str, key: str, content: bytes) -> None:
             _bound(directory, len(content) + DIGEST_BYTES)
     except OSError as error:
         _warn(f"nothing is kept in cache {directory}: {error.strerror}")
+        return False
+    return True
 
 
 def entries() -> list[Entry]:
@@ -135,7 +142,7 @@ def _write_atomically(path: Path, data: bytes) -> None:
     """Create a file that only the user can access (mode 0600), with its folders."""
     for folder in (path.parent.parent, path.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -173,7 +180,9 @@ def _entries(directory: Path) -> Iterator[Entry]:
             continue
         with contextlib.suppress(OSError):
             about = path.lstat()
-            yield Entry(path, about.st_size, about.st_mtime)
+            is_in_writing = path.name.startswith(UNFINISHED) and time.time() - about.st_mtime < ABANDONED_S
+            if not is_in_writing:
+                yield Entry(path, about.st_size, about.st_mtime)
 
 
 @functools.cache

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from warpreg.checks.placement_check import check_placement, places_operands
 from warpreg.codegen import CompileOptions
 from warpreg.evaluation.runs.run import find_workload
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Device, Launch
 
@@ -97,15 +97,12 @@ def verify_all(
 
     With a ``design`` they run with its placement instead.
     """
-    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=end_with_parent) as pool:
+    with WorkerPool(processes or os.cpu_count()) as pool:
         if design is None:
             waiting = [pool.submit(verify, name, size, seed, thorough) for name in names]
         else:
             waiting = [pool.submit(verify_placed, name, size, seed, design) for name in names]
-        try:
-            for done in as_completed(waiting):
-                verdict = done.result()
-                begun(verdict.workload)
-                yield verdict
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for done in as_completed(waiting):
+            verdict = done.result()
+            begun(verdict.workload)
+            yield verdict

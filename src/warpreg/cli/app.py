@@ -1,6 +1,6 @@
 """The ``warpreg`` command: finds the subcommand, suggests near names, and gives each kind of failure its exit status.
 
-Exit statuses: 0 success, 1 failure (a `WarpregError` or the operating system), 2 wrong usage, 130 Ctrl-C.
+Exit statuses: 0 success, 1 failure (a `WarpregError` or the operating system), 2 wrong usage, 130 Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import gc
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -112,10 +114,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with _own_warnings_as_messages(), compile_progress.shown(), jobs.logged(given) as log:
+    with _terminated_as_interrupted(), _own_warnings_as_messages(), compile_progress.shown(), jobs.logged(given) as log:
         status = _run(given)
         log.end(ENDS.get(status, "failed"))
         return status
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Treat SIGTERM, which a job scheduler sends before it kills, as Ctrl-C, so that what is finished is kept and the
+    terminal is as before; where the process leaves it to the system.
+    """
+    is_ours = (
+        threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    )
+    if not is_ours:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from `warpreg.ir.work_observer`, the kernel that is compiled from `warpreg.ir.co
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -166,10 +167,9 @@ class Steps:
 @contextmanager
 def steps(total: int | None = None, unit: str = "") -> Iterator[Steps]:
     """Progress over ``total`` steps, or over what is reported of the work inside, if their number is not known."""
-    is_terminal = Console(stderr=True).is_terminal
     shown = Steps(total, unit)
     with ExitStack() as stack:
-        if is_terminal:
+        if _can_redraw():
             stack.enter_context(shown.drawn())
             stack.enter_context(observed(CompileProgress(shown)))
         elif _wants_lines():
@@ -178,7 +178,12 @@ def steps(total: int | None = None, unit: str = "") -> Iterator[Steps]:
         yield shown
 
 
+def _can_redraw() -> bool:
+    """Whether the error stream is a terminal with lines that can be redrawn; FORCE_COLOR does not make a file one."""
+    return sys.stderr.isatty() and not Console(stderr=True).is_dumb_terminal
+
+
 def _wants_lines() -> bool:
-    """Whether the user wants progress where the error stream is no terminal: ``warpreg --progress``."""
+    """Whether the user wants progress where no line can be redrawn: ``warpreg --progress``."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.find_root().params.get("progress"))

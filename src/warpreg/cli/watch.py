@@ -33,11 +33,7 @@ def command(source: Path | None, port: int, no_browser: bool, unchecked: bool) -
     from warpreg.report.watch.page import routes
     from warpreg.report.watch.study import WatchedStudy, studies_in
 
-    if (
-        source is not None
-        and source.is_dir()
-        and any((source / kind).is_dir() for kind in (jobs.FOLDER, store.RESULTS))
-    ):
+    if source is not None and _is_cache(source):
         os.environ["WARPREG_CACHE"] = str(source.resolve())
         studies = []
     elif source is not None and source.is_dir():
@@ -47,3 +43,9 @@ def command(source: Path | None, port: int, no_browser: bool, unchecked: bool) -
     with listening(routes(studies), port, new_token()) as server:
         click.echo(f"{server.address} shows the commands; Ctrl-C ends it", err=True)
         server.run(show=not no_browser)
+
+
+def _is_cache(source: Path) -> bool:
+    """Whether it is a cache directory; a folder with studies may have one of its own, named ``results``."""
+    has_kinds = any((source / kind).is_dir() for kind in (jobs.FOLDER, store.RESULTS))
+    return has_kinds and not any(source.glob("*.toml"))

@@ -17,12 +17,10 @@ class Pace:
         self._clock = clock
         self.began, self.done, self.total = clock(), 0.0, 0.0
         self._found = 0.0
-        self._began_at = time.time()
 
     def begin(self, total: float, done: float = 0) -> None:
         """Begin to measure with so much done."""
         self.began, self.done, self.total, self._found = self._clock(), done, total, done
-        self._began_at = time.time()
 
     def advance(self, done: float) -> None:
         """So much more is done."""
@@ -34,8 +32,13 @@ class Pace:
         self._found += done
 
     def as_dict(self) -> dict[str, float]:
-        """For a log; ``began`` in seconds since 1970."""
-        return {"began": self._began_at, "done": self.done, "found": self._found, "total": self.total}
+        """For a log; ``began`` in seconds since 1970, by the clock as it is set now."""
+        return {
+            "began": time.time() - (self._clock() - self.began),
+            "done": self.done,
+            "found": self._found,
+            "total": self.total,
+        }
 
     @staticmethod
     def of_dict(values: Mapping[str, float], now: float) -> Pace:

@@ -13,7 +13,7 @@ from warpreg.evaluation.runs.run import AS_COMPILED, Run
 from warpreg.evaluation.runs.scheduled import Scheduled, Variant
 from warpreg.evaluation.studies import findings
 from warpreg.evaluation.studies.study import Replay, StudyError, study
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.workloads import Workload
 
 MRF = Replay.of("mrf")
@@ -35,6 +35,14 @@ class Broken:
 
     def __call__(self, run: Run) -> int:
         return dict[str, int]()[run.name]
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """Meets Ctrl-C in a hook of a design."""
+
+    def __call__(self, run: Run) -> int:
+        raise InterruptedCodeError("design.py:3: interrupted while on_read ran")
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,11 @@ def test_a_fault_of_a_measure_is_told_with_its_kind() -> None:
     found = study(["spmv"], [MRF, Broken()], processes=1)
     assert found.left_out == {Broken(): {"spmv": "KeyError: 'spmv'"}}
     assert list(found[MRF]) == ["spmv"]
+
+
+def test_an_interruption_is_no_fault_of_a_measure() -> None:
+    with pytest.raises(InterruptedCodeError):
+        study(["spmv"], [Interrupted()], processes=1)
 
 
 @pytest.mark.slow

@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from typing import NoReturn
 
 import distributed
 import pytest
 from tests.evaluation.sweep.conftest import StudyFolder
 
+from warpreg.evaluation.sweep import work
 from warpreg.evaluation.sweep.batch import Batch
 from warpreg.evaluation.sweep.distribution import DIED
 from warpreg.evaluation.sweep.sweep import swept
+from warpreg.ir.errors import InterruptedCodeError
 
 CELLS = 6
 PATIENCE_S = 120
@@ -68,20 +71,46 @@ def test_a_cell_that_kills_its_process_fails_alone(study: StudyFolder) -> None:
     assert bad["error"] == DIED
 
 
+CLIENT = """
+import signal, sys
+from warpreg.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background lacks
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.slow
-def test_the_client_is_killed_and_goes_on_where_it_stopped(study: StudyFolder) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 130)]
+)
+def test_the_client_is_ended_and_goes_on_where_it_stopped(
+    number: signal.Signals, status: int, study: StudyFolder
+) -> None:
+    """Its workers end in the middle of their cells."""
     file = study.seeds(CELLS)
     batch = study.batch(file)
     study.put("sleep")
-    client = subprocess.Popen([sys.executable, "-m", "warpreg", "sweep", str(file), "-j", "2"], start_new_session=True)
+    command = [sys.executable, "-c", CLIENT, "sweep", str(file), "-j", "2"]
+    client = subprocess.Popen(command, start_new_session=True)
     began = time.monotonic()
     while finished(batch) < 2 and time.monotonic() < began + PATIENCE_S:
         time.sleep(0.05)
-    client.send_signal(signal.SIGKILL)
-    client.wait()
+    client.send_signal(number)
+    assert client.wait() == status
     assert has_ended(client.pid)
     done, runs = finished(batch), study.runs
     assert 2 <= done < CELLS
     rows = swept(batch, workers=1)
     assert [row.get("error") for row in rows] == [None] * CELLS
     assert study.runs == runs + CELLS - done
+
+
+def test_interrupted_code_of_a_file_ends_the_sweep(study: StudyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in a hook of a design is an error of Warpreg's own family, but no failure of the cell."""
+
+    def interrupt(*given: object) -> NoReturn:
+        raise InterruptedCodeError("design.py:3: interrupted while on_read ran")
+
+    monkeypatch.setattr(work, "_results", interrupt)
+    with pytest.raises(InterruptedCodeError):
+        swept(study.batch(study.seeds(2)), workers=1)

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import distributed
 import pytest
@@ -20,8 +21,9 @@ from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.designs.loading.configured_design import ConfiguredDesign
 from warpreg.evaluation.runs.counting import DesignCounts, Replayed
+from warpreg.evaluation.runs.row import Row
 from warpreg.evaluation.runs.run import Run
-from warpreg.evaluation.sweep import executors, processes, work
+from warpreg.evaluation.sweep import batch, distribution, executors, processes, sweep, work
 from warpreg.evaluation.sweep.batch import Batch, kept
 from warpreg.evaluation.sweep.errors import SweepError, SweepWarning
 from warpreg.evaluation.sweep.sweep import swept
@@ -298,3 +300,47 @@ def test_cells_that_differ_in_the_technology_are_counted_once(
     rows = swept(turns, workers=1)
     assert [row["technology"] for row in rows] == ["common-40nm", "bow"] * 2
     assert sorted(counted) == ["mrf", "rfc", "rfc"]
+
+
+GRID = 'workloads = "counted.py"\nsizes = "tiny"\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4, 6] }\n'
+
+
+def test_cells_of_a_task_are_told_one_by_one_in_one_process(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The three cells share their run, and so their task."""
+    happened: list[str] = []
+    keep = batch.keep
+
+    def noted(key: str, row: Row) -> dict[str, Any]:
+        happened.append("measured")
+        return keep(key, row)
+
+    monkeypatch.setattr(batch, "keep", noted)
+    swept(study.batch(study.write(GRID)), workers=1, told=lambda number, result: happened.append(f"told {number}"))
+    assert happened == ["measured", "told 1", "measured", "told 2", "measured", "told 3"]
+    assert study.runs == 1
+
+
+def test_cells_of_an_unfinished_task_are_found_in_the_store_once(study: StudyFolder) -> None:
+    batch = study.batch(study.write(GRID))
+    (task,) = tasks_of(batch, [1, 2, 3], 1)
+    (row,) = swept(batch, [2], workers=1)
+    seen: set[int] = set()
+    assert distribution._kept_already([task], seen) == {2: batch.result(2)}
+    assert row["cell"] == 2
+    assert distribution._kept_already([task], seen) == {}
+
+
+def test_a_cell_that_comes_alone_and_with_its_task_counts_once(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = study.batch(study.write(GRID))
+    rows = swept(batch, workers=1)
+    results = [batch.result(number) for number in (1, 2, 3)]
+    study.forget(batch.keys)
+    come = [{2: results[1]}, {1: results[0], 2: results[1], 3: results[2]}]
+    monkeypatch.setattr(sweep, "distributed", lambda *given: iter(come))
+    counted: list[int] = []
+    assert swept(batch, workers=2, done=counted.append) == rows
+    assert counted == [1, 2]

@@ -57,6 +57,7 @@ class Command:
         self.now += 10
         pace = {"began": self._began, "done": done, "found": 0, "total": 4}
         self.log.update(step="measuring", pace=pace, unit="cells")
+        self.log.write()
 
 
 def until(is_so: Callable[[], object]) -> None:

@@ -14,11 +14,12 @@ from warpreg.cache.jobs import Job
 from warpreg.cli import main
 from warpreg.cli.watch import command
 from warpreg.evaluation.runs.design_means import design_means
+from warpreg.evaluation.sweep.errors import SweepWarning
 from warpreg.evaluation.sweep.sweep import swept
 from warpreg.report.loopback import Request
 from warpreg.report.watch.page import routes
 from warpreg.report.watch.state import MAX_FAILURES, state_of
-from warpreg.report.watch.study import WatchedStudy
+from warpreg.report.watch.study import WatchedStudy, studies_in
 
 STUDY = """
 workloads = "vector-add"
@@ -138,8 +139,18 @@ def test_a_cache_directory_and_a_folder_of_studies_are_told_apart(
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "mine"))
     monkeypatch.setattr("warpreg.report.loopback.LoopbackServer.run", lambda self, show: shown.append(self.routes))
     (tmp_path / "cache" / "jobs").mkdir(parents=True)
+    (tmp_path / "results").mkdir()  # of the user, beside the study
     for folder in (tmp_path / "cache", tmp_path):
         assert CliRunner().invoke(command, [str(folder), "--no-browser"], catch_exceptions=False).exit_code == 0
     of_cache, of_studies = (json.loads(one["GET", "/state"](Request()).content) for one in shown)
     assert (of_cache["store"], of_cache["studies"]) == (str(tmp_path / "cache"), [])
     assert [one["title"] for one in of_studies["studies"]] == ["study entries.toml"]
+
+
+def test_what_is_no_study_in_a_folder_is_named_and_the_others_are_shown(study: Path) -> None:
+    (study.parent / "misspelt.toml").write_text('workloads = ["bfs"]')
+    (study.parent / "folder.toml").mkdir()
+    with pytest.warns(SweepWarning, match=r"not shown: .*misspelt.toml: designs: field required") as found:
+        (shown,) = studies_in(study.parent)
+    assert shown.path == study
+    assert len(found) == 1

@@ -6,13 +6,13 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from warpreg.checks.gpu.paired_device import LaunchComparison, PairedDevice
 from warpreg.checks.gpu.process import Gpu
 from warpreg.evaluation.runs.run import find_workload
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.ir.errors import WarpregError
 
 MAX_PROCESSES = 8
@@ -112,15 +112,12 @@ def compare_all(
     """Verdicts of the workloads in order of completion.  Raises GpuError without a GPU."""
     Gpu().close()
     workers = processes or min(MAX_PROCESSES, os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool:
+    with WorkerPool(workers) as pool:
         waiting = [pool.submit(_compare, name, size, seed) for name in names]
-        try:
-            for done in as_completed(waiting):
-                verdict = done.result()
-                begun(verdict.workload)
-                yield verdict
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for done in as_completed(waiting):
+            verdict = done.result()
+            begun(verdict.workload)
+            yield verdict
 
 
 def _compare(name: str, size: str, seed: int) -> GpuVerdict:

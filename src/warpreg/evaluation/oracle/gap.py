@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any
@@ -27,7 +27,7 @@ from warpreg.designs.parts.placement.stays import ANY, OWN, Choices
 from warpreg.evaluation.oracle.greedy_steps import Algorithm, algorithm
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.ir.kernel import Kernel
 
 STEPS: Mapping[str, Mapping[str, Choices]] = {
@@ -237,7 +237,7 @@ def gaps(
     if processes == 1 or len(tasks) == 1:
         yield from map(_measured, tasks)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    with WorkerPool(processes, get_context("spawn")) as pool:
         for future in as_completed([pool.submit(_measured, task) for task in tasks]):
             yield future.result()
 

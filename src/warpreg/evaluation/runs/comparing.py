@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -15,8 +14,8 @@ from warpreg.evaluation.runs.row import Failure, Parameters, Row
 from warpreg.evaluation.runs.run import CompileChoice, Run, RunError, find_workload, run_workload
 from warpreg.evaluation.runs.stored_row import keep
 from warpreg.evaluation.runs.traces import AS_RECORDED, TraceChoice, is_trace, recorded_run
-from warpreg.evaluation.runs.worker_process import end_with_parent
-from warpreg.ir.errors import WarpregError
+from warpreg.evaluation.runs.worker_process import WorkerPool
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.simt import Record
 
 Progress = Callable[[str], None]
@@ -71,6 +70,8 @@ class Share:
         try:
             found = attempts(DesignCounter(whole.making.run(self.name), setting.machine, whole.how), choices, setting)
             return [_kept(row, key) for row, key in zip(found, self.keys, strict=True)]
+        except InterruptedCodeError:
+            raise
         except WarpregError as error:
             return [Failure(self.name, str(error))]
 
@@ -87,9 +88,7 @@ def compared(
             yield share.rows()
             done(share.name)
         return
-    with ProcessPoolExecutor(
-        min(processes, len(shares)), mp_context=get_context("spawn"), initializer=end_with_parent
-    ) as pool:
+    with WorkerPool(min(processes, len(shares)), get_context("spawn")) as pool:
         try:
             for share, found in zip(shares, pool.map(Share.rows, shares), strict=True):
                 yield found

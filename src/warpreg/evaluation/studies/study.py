@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import Field, dataclass, field
 from functools import reduce
@@ -25,9 +24,9 @@ from warpreg.evaluation.runs.profile import register_profile
 from warpreg.evaluation.runs.recording import needed_record
 from warpreg.evaluation.runs.row import Value
 from warpreg.evaluation.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.evaluation.studies import findings
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.replay import Counts, Profile, replay, together
 from warpreg.replay.replay import Suspend
 
@@ -229,7 +228,7 @@ def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, 
     """Run tasks in new processes.  An executor that replaces its own processes (``max_tasks_per_child``) can hang in
     some versions of Python 3.11 and 3.12 (CPython issue 115634).
     """
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    with WorkerPool(processes, get_context("spawn")) as pool:
         try:
             yield from pool.map(_measured, tasks)
         except BrokenProcessPool as error:
@@ -259,6 +258,8 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
 def _run(task: Task) -> Run | MissingFinding:
     try:
         return run_workload(find_workload(task.name), task.size, choice=task.choice, record=_record(task))
+    except InterruptedCodeError:
+        raise
     except BREAKS as error:
         return MissingFinding(f"it does not run: {_told(error)}")
 
@@ -273,6 +274,8 @@ def _record(task: Task) -> simt.Record:
 def _finding(measure: Measure[Any], run: Run) -> Any:
     try:
         return measure(run)
+    except InterruptedCodeError:
+        raise
     except BREAKS as error:
         return MissingFinding(_told(error))
 

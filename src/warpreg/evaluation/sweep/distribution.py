@@ -7,23 +7,27 @@ them was at fault.  They are measured again, one at a time, and cells that were 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures import BrokenExecutor as Broken
 from typing import Any
 
+from warpreg.evaluation.sweep import batch
 from warpreg.evaluation.sweep.errors import SweepError
 from warpreg.evaluation.sweep.executors import opened
 from warpreg.evaluation.sweep.far_work import TaskResults, keep_sent, post
 from warpreg.evaluation.sweep.processes import PROCESSES
-from warpreg.evaluation.sweep.work import Found, Task, finish, told
+from warpreg.evaluation.sweep.work import Found, Task, finish, finished_in_turn, told
+from warpreg.ir.errors import InterruptedCodeError
 
 Results = dict[int, Found]
+POLL_S = 2.0
+"""Seconds after which results of unfinished tasks are looked for in the store, for the progress."""
 DIED = "the process that measured it died, for want of memory as a rule; try fewer workers"
 
 
 def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Iterator[Results]:
-    """The results of each task, in the order in which they are finished.
+    """The results of tasks, in the order in which they are finished; some come twice, alone and with their task.
 
     Raises SweepError for a scheduler that does not answer, or no longer.
     """
@@ -33,6 +37,10 @@ def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Itera
         with opened(where, workers) as executor:
             yield from _finished(executor, deque(tasks), most=len(tasks), submit=post)
         return
+    if workers == 1:
+        for task in tasks:
+            yield from _in_this_process(task)
+        return
     waiting = deque(tasks)
     while waiting:
         suspects: list[Task] = []
@@ -40,6 +48,18 @@ def distributed(tasks: Sequence[Task], where: str, workers: int | None) -> Itera
             yield from _finished(executor, waiting, most=2 * _width(executor), suspects=suspects)
         for task in suspects:
             yield from _alone(task)
+
+
+def _in_this_process(task: Task) -> Iterator[Results]:
+    left = dict(task.cells)
+    try:
+        for number, result in finished_in_turn(task):
+            del left[number]
+            yield {number: result}
+    except InterruptedCodeError:
+        raise
+    except Exception as error:
+        yield dict.fromkeys(left, told(error))
 
 
 def _width(executor: Executor) -> int:
@@ -61,12 +81,15 @@ def _finished(
     died.  Without them, only the task of the worker that died has failed.
     """
     running: dict[Future[Any], Task] = {}
+    seen: set[int] = set()
     while waiting or running:
         try:
             while waiting and len(running) < most:
                 running[submit(executor, waiting[0])] = waiting[0]
                 waiting.popleft()
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, None if suspects is None else POLL_S, FIRST_COMPLETED)
+            if not done and (found := _kept_already(running.values(), seen)):
+                yield found
             for future in done:
                 yield _result(future, running[future], survives=suspects is None)
                 del running[future]
@@ -74,6 +97,14 @@ def _finished(
             assert suspects is not None
             suspects += running.values()
             return
+
+
+def _kept_already(tasks: Iterable[Task], seen: set[int]) -> Results:
+    """The results that workers have kept of tasks under way, but for those that were ``seen`` before."""
+    waited = ((number, key) for task in tasks for number, key in task.keys.items() if number not in seen)
+    found = {number: row for number, key in waited if (row := batch.kept(key)) is not None}
+    seen.update(found)
+    return dict(found)
 
 
 def _result(future: Future[Any], task: Task, *, survives: bool) -> Results:

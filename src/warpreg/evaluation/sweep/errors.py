@@ -10,4 +10,4 @@ class SweepError(WarpregError):
 
 
 class SweepWarning(WarpregWarning):
-    """What a sweep waits for."""
+    """What a sweep waits for, or a file that is no study."""

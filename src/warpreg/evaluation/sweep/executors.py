@@ -10,12 +10,12 @@ import logging
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
 
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.evaluation.sweep.errors import SweepError, SweepWarning
 from warpreg.evaluation.sweep.processes import CLUSTERS, PROCESSES, starting
 from warpreg.ir.errors import UnknownNameError
@@ -25,48 +25,28 @@ ANSWER_S = 10
 EXTRA = "the Dask executors require the 'cluster' extra: pip install 'warpreg[cluster]'"
 
 
-class InProcessExecutor(Executor):
-    """Runs each call in this process, when it is submitted."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @contextmanager
 def opened(where: str, workers: int | None) -> Iterator[Executor]:
     """An executor of so many workers, by default one per processor of this machine; of a scheduler, those it has.
 
-    At an error, calls that have not begun are dropped.  Raises SweepError for a scheduler that does not answer or
+    At an error, calls that are not finished are dropped.  Raises SweepError for a scheduler that does not answer or
     without the ``cluster`` extra, and UnknownNameError.
     """
     if where == PROCESSES:
-        with _closed(_processes(workers or os.cpu_count() or 1), {"cancel_futures": True}) as executor:
+        with WorkerPool(workers, starting()) as executor:
             yield executor
         return
-    with _client(where, workers) as client, _closed(client.get_executor(), {}) as executor:
+    with _client(where, workers) as client, _closed(client.get_executor()) as executor:
         yield executor
-
-
-def _processes(workers: int) -> Executor:
-    return (
-        InProcessExecutor()
-        if workers == 1
-        else ProcessPoolExecutor(workers, mp_context=starting(), initializer=end_with_parent)
-    )
 
 
 @contextmanager
-def _closed(executor: Executor, dropping: dict[str, Any]) -> Iterator[Executor]:
-    """Shut it down afterwards; at an error with ``dropping``, which drops calls; that of Dask does by itself."""
+def _closed(executor: Executor) -> Iterator[Executor]:
+    """Shut the executor of Dask down afterwards; at an error it drops calls by itself."""
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, **dropping)
+        executor.shutdown(wait=False)
         raise
     executor.shutdown()
 

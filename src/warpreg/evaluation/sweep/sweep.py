@@ -58,6 +58,7 @@ def swept(
         workers = at_once(workers)
     for results in distributed(tasks_of(batch, list(missing), workers or MANY), where, workers):
         measured = {number: result for first, result in results.items() for number in missing[first]}
+        measured = {number: result for number, result in measured.items() if number not in by_number}
         by_number |= measured
         done(len(measured))
         for number, result in measured.items():

@@ -26,7 +26,7 @@ from warpreg.evaluation.sweep import batch
 from warpreg.evaluation.sweep.batch import Batch, Keys
 from warpreg.evaluation.sweep.cells import Cell, RunSpec
 from warpreg.gpu import Machine
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import InterruptedCodeError, WarpregError
 from warpreg.simt import Record
 
 Found = Mapping[str, Any] | str
@@ -111,27 +111,29 @@ def _task(whole: Batch, numbers: Sequence[int]) -> Task:
 def finish(task: Task) -> dict[int, Found]:
     """The results of the cells by number; those that are kept already are not measured again."""
     with _one_at_a_time:
-        return _finished(task)
+        return dict(finished_in_turn(task))
 
 
-def _finished(task: Task) -> dict[int, Found]:
+def finished_in_turn(task: Task) -> Iterator[tuple[int, Found]]:
+    """As `finish`, each result as soon as it is there."""
     if batch.package() != task.package:
         message = (
             f"expected warpreg {task.version} with the code of this batch on every worker, found"
             f" {warpreg.__version__} with other code on {platform.node()}"
         )
-        return dict.fromkeys(task.cells, message)
-    results: dict[int, Found] = {}
+        yield from dict.fromkeys(task.cells, message).items()
+        return
+    missing: dict[int, Cell] = {}
     keys = Keys(task.unchecked)
     for number, key in task.keys.items():
         known = batch.kept(key)
         if known is not None:
-            results[number] = known
+            yield number, known
         elif _key(task.cells[number], keys) != key:
-            results[number] = "a file that this cell depends on has changed since the batch began"
-    missing = {number: cell for number, cell in task.cells.items() if number not in results}
-    results |= _measured(missing, task, keys)
-    return results
+            yield number, "a file that this cell depends on has changed since the batch began"
+        else:
+            missing[number] = task.cells[number]
+    yield from _measured(missing, task, keys)
 
 
 def _key(cell: Cell, keys: Keys) -> str | None:
@@ -141,21 +143,22 @@ def _key(cell: Cell, keys: Keys) -> str | None:
         return None
 
 
-def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> dict[int, Found]:
-    results: dict[int, Found] = {}
+def _measured(cells: Mapping[int, Cell], task: Task, keys: Keys) -> Iterator[tuple[int, Found]]:
     record = _record(cells.values(), task.unchecked)
     for shared, group in groupby(cells.items(), lambda item: _shared(item[1])):
-        numbers = [number for number, _ in group]
+        left = [number for number, _ in group]
         try:
             latest = _run(shared.made, keys.of_run(shared.made), record)
             setting = Setting.load(shared.machine, shared.technology)
             counting = latest.counting(setting.machine, shared.how)
-            named = [(number, cells[number]) for number in numbers]
+            named = [(number, cells[number]) for number in left]
             for number, result in _results(counting, named, setting, task):
-                results[number] = result
+                left.remove(number)
+                yield number, result
+        except InterruptedCodeError:
+            raise
         except BREAKS as error:
-            results |= {number: told(error) for number in numbers if number not in results}
-    return results
+            yield from dict.fromkeys(left, told(error)).items()
 
 
 def _results(

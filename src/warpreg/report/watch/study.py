@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from warpreg.evaluation.runs.design_means import design_means
 from warpreg.evaluation.sweep.batch import Batch
-from warpreg.evaluation.sweep.errors import SweepError
+from warpreg.evaluation.sweep.errors import SweepError, SweepWarning
 from warpreg.evaluation.sweep.study_file import read_study
 from warpreg.evaluation.sweep.sweep import batch_of
 from warpreg.ir.errors import WarpregError
@@ -58,13 +59,13 @@ class WatchedStudy:
 
 
 def studies_in(folder: Path, *, unchecked: bool = False) -> list[WatchedStudy]:
-    """The studies among the TOML files of a folder.  Raises SweepError if there is none."""
+    """The studies among the TOML files of a folder; warns of other files.  Raises SweepError if there is none."""
     found = []
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(path for path in folder.glob("*.toml") if path.is_file()):
         try:
             found.append(WatchedStudy.open(path, unchecked=unchecked))
-        except WarpregError:
-            continue
+        except (WarpregError, OSError) as error:
+            warnings.warn(f"not shown: {error}", SweepWarning, stacklevel=2)
     if not found:
         raise SweepError(f"{folder}: neither a cache directory nor a folder with study files")
     return found

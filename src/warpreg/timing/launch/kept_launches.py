@@ -103,8 +103,9 @@ class KeptLaunches:
         began = self.clock()
         state = None if self.between is None else (self.between.contents, self.between.launches)
         content = pickle.dumps((self.results, state), protocol=pickle.HIGHEST_PROTOCOL)
-        store.write(KIND, self.key, zstandard.ZstdCompressor(level=1).compress(content))
-        self._written, self._since = len(self.results), self.clock()
+        if store.write(KIND, self.key, zstandard.ZstdCompressor(level=1).compress(content)):
+            self._written = len(self.results)
+        self._since = self.clock()
         self._interval_s = max(INTERVAL_S, SHARE * (self._since - began))
 
 

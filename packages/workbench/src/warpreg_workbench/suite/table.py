@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import click
 
 from warpreg import workloads
-from warpreg.evaluation.runs.worker_process import end_with_parent
+from warpreg.evaluation.runs.worker_process import WorkerPool
 from warpreg.workloads import Workload, table
 from warpreg.workloads.originals import printed_registers
 from warpreg_workbench.suite.characteristics import characterise
@@ -75,7 +74,7 @@ def measure(job: tuple[str, str]) -> dict[str, Any]:
 def measure_all(names: Sequence[str], sizes: Sequence[str], processes: int) -> Iterator[dict[str, Any]]:
     """Rows in the order of names and sizes, measured in parallel."""
     jobs = [(name, size) for size in sizes for name in names]
-    with ProcessPoolExecutor(processes, initializer=end_with_parent) as pool:
+    with WorkerPool(processes) as pool:
         yield from pool.map(measure, jobs)
 
 
