@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -376,7 +377,9 @@ class Body:
         """Store number and thread count of the barrier, and the contributions to ``bar.red``, in the launch record."""
         self.taken = self.lanes_of_guard(instruction, pc)
         numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
-        values = [self._of_first_lane(source, instruction) for source in numbers]
+        values = [
+            self.of_first_lane(o, functools.partial(self.values.operand, o, t, c, instruction)) for o, t, c in numbers
+        ]
         arrive = "arrive" in instruction.modifiers
         set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
         threads = values[1] if len(values) > 1 else self.code.const(I64, 0)
@@ -384,12 +387,11 @@ class Body:
         if "red" in instruction.modifiers:
             self._reduce(instruction, pc, values[0])
 
-    def _of_first_lane(self, source: tuple[Operand, Type, tuple[Cell, ...]], instruction: Instruction) -> Value:
-        """The number (i64) that the first lane at a barrier has in a source."""
-        operand, type_, cells = source
+    def of_first_lane(self, operand: Operand, read: Callable[[], Value]) -> Value:
+        """The number (i64) that the first lane at a barrier has in an operand of 32 bits, which ``read`` reads."""
         if isinstance(operand, Immediate):
-            return self.code.const(I64, operand.value % (1 << type_.bits))
-        return self.values.operand(operand, type_, cells, instruction).lane(self.first(self.taken)).zext(I64)
+            return self.code.const(I64, operand.value % (1 << 32))
+        return read().lane(self.first(self.taken)).zext(I64)
 
     def _reduce(self, instruction: Instruction, pc: int, barrier: Value) -> None:
         operand, type_, cells = self._sources(instruction, pc)[-1]

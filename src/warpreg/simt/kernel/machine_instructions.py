@@ -4,6 +4,7 @@ its registers.  All others compute (`warpreg.simt.lanes.lane_instructions`).
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -263,7 +264,8 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
     body.taken = body.lanes_of_guard(instruction, pc)
     given = sources(body, instruction, pc)
     numbers = [s for s in given if not _is_predicate(s)]
-    values = [_of_first_lane(body, s, instruction) for s in numbers] or [body.code.const(I64, 0)]
+    values = [body.of_first_lane(s[0], functools.partial(value, body, s, U32, instruction)) for s in numbers]
+    values = values or [body.code.const(I64, 0)]
     if len(values) == 2 and all(isinstance(operand, Register) for operand, _ in numbers):
         values = [values[0] & 15, (values[1] >> 16) & 0xFFF]  # each register has both
     arrives = "ARV" in instruction.modifiers
@@ -279,13 +281,6 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
             field = body.launch + (values[0] & 15) * 8 + slots * 8
             count = body.code.intrinsic("llvm.ctpop.i32", I32, [lanes])
             field.store(field.load(I64) + count.zext(I64))
-
-
-def _of_first_lane(body: Body, source: tuple[Operand, Rows], instruction: Instruction) -> Value:
-    """The number (i64) that the first lane at a barrier has in a source."""
-    if isinstance(source[0], Immediate):
-        return body.code.const(I64, source[0].value)
-    return value(body, source, U32, instruction).lane(body.first(body.taken)).zext(I64)
 
 
 def _is_predicate(source: tuple[Operand, Rows]) -> bool:

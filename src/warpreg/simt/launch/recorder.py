@@ -23,7 +23,7 @@ from warpreg.trace import Stream, Trace
 BUFFER_BYTES = 1 << 20
 
 FEW_BYTES = 1 << 18
-"""A recording of at most this size is written faster than it is handed over."""
+"""A recording of at most this size is written at once, which in `nw` is faster than handing it over."""
 
 LONGEST_VISIT_WORDS = 8
 """Words that begin a thread block, name a warp and record one visit, together."""

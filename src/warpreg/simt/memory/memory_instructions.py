@@ -142,7 +142,8 @@ class MemoryAccess:
                 address_recording.append_idle(code, self.values.launch)
             return [code.const(operation.result, 0)] if operation.gives_values else []
 
-        return (*code.choose_several(needed, use, stay_idle), mask)[0]
+        found = code.choose_several(needed, use, stay_idle)
+        return found[0] if found else mask
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
