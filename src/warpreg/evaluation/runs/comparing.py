@@ -85,14 +85,15 @@ def compared(
     """
     if processes == 1 or len(shares) <= 1:
         for share in shares:
-            yield share.rows()
+            rows = share.rows()
             done(share.name)
+            yield rows
         return
     with WorkerPool(min(processes, len(shares)), get_context("spawn")) as pool:
         try:
             for share, found in zip(shares, pool.map(Share.rows, shares), strict=True):
-                yield found
                 done(share.name)
+                yield found
         except BrokenProcessPool as error:
             raise RunError(
                 f"a process died under one of {len(shares)} runs, for want of memory as a rule; expected {processes} at"

@@ -77,7 +77,7 @@
     if (rows.length === 0) return;
     const columns = Object.keys(NAMES).filter((name) => rows.some((row) => name in row));
     const caption = where.createCaption();
-    caption.textContent = "Means so far";
+    caption.textContent = "Means";
     const head = where.createTHead().insertRow();
     for (const name of ["design", ...columns]) {
       const cell = element("th");
