@@ -31,7 +31,8 @@ class Warps:
         self.random = random.Random(seed)
         self.alive = list(range(self.random.choice((1, 2, 3, 5, 8))))
         self.plain = seed % 2 == 0
-        """Whether all warps wait at every barrier, so that blocks switch warps themselves (`Ends`)."""
+        """Whether the kernel has one barrier at which all warps wait, so that blocks switch warps (`Ends`)."""
+        self.only = self.random.randrange(16)
         self.threads = 32 * len(self.alive)
         self.counted: set[int] = set()
 
@@ -54,7 +55,7 @@ class Warps:
         )
         kind = self.random.choice(kinds)
         fresh = [number for number in range(16) if number not in self.counted]
-        number = self.random.choice(fresh)
+        number = self.only if self.plain else self.random.choice(fresh)
         yield from self.work(step)
         if kind in ("all", "reduce") or len(self.alive) == 1 or len(fresh) < 3:
             if kind == "reduce":
@@ -122,10 +123,10 @@ def test_memory_and_path_are_those_of_the_reference(seed: int, monkeypatch: pyte
     reference.launch("k", GRID, threads, [expected])
     kernel = Runner(COMPILED)(body, grid=GRID, block=threads, out=out).launch.kernel
     paths = []
-    for plain, pieces in ((True, False), (True, True), (False, True)):
+    for switches, pieces in ((True, False), (True, True), (False, True)):
         with monkeypatch.context() as patch:
-            if not plain:
-                patch.setattr(Ends, "barriers_are_plain", False)
+            if not switches:
+                patch.setattr(Ends, "all_wait", False)
             if pieces:
                 patch.setattr(recorder, "BUFFER_BYTES", 64)
                 for bound in ("FIRST_PAUSE", "MIN_PAUSE", "GREATEST_PAUSE"):

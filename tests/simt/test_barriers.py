@@ -208,18 +208,18 @@ def test_warps_that_wait_go_on_when_the_last_other_one_exits(run: Runner) -> Non
 
 
 def test_blocks_and_the_driver_switch_warps_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Four warps meet at two barriers in a loop that warp w leaves after w rounds; half of warp 3 exits before.
+    # Four warps meet twice in a loop that warp w leaves after w rounds; half of warp 3 exits before.
     body = """
     setp.ge.u32 %p1, %t, 112; @%p1 exit;
     shr.u32 %r1, %t, 5; mov.u32 %r2, 0;
-    L: bar.sync 0; atom.global.add.u32 %r3, [%my_out], 1; bar.sync 1;
+    L: bar.sync 0; atom.global.add.u32 %r3, [%my_out], 1; bar.sync 0;
     add.u32 %r2, %r2, 1;
     setp.le.u32 %p2, %r2, %r1; @%p2 bra L;
     """
     out, found = np.zeros(128, np.uint32), []
     kernel = Runner(None)(body, block=128, out=out).launch.kernel
-    for plain in (True, False):
-        monkeypatch.setattr(Ends, "barriers_are_plain", plain)
+    for by_blocks in (True, False):
+        monkeypatch.setattr(Ends, "all_wait", by_blocks)
         device, arguments = prepare(body, {"out": out}, record=Record(path=True))
         device.install(kernel)
         trace = device.launch("k", 1, 128, *arguments.values()).trace

@@ -32,10 +32,9 @@ class Slot(enum.IntEnum):
     HELPERS = enum.auto()  # addresses of the memory operations that the kernel calls
     BLOCKS = enum.auto()  # table of basic blocks
     VISITS = enum.auto()  # uint64 per basic block
-    WARPS = enum.auto()
     WARP_COUNT = enum.auto()
-    REGISTERS = enum.auto()
-    REGISTER_BYTES = enum.auto()  # bytes of one warp
+    REGISTERS = enum.auto()  # of the first warp; the record of a warp is before its registers
+    REGISTER_BYTES = enum.auto()  # from the registers of one warp to those of the next
     NTID_X = enum.auto()
     NTID_Y = enum.auto()
     NTID_Z = enum.auto()
@@ -48,8 +47,8 @@ class Slot(enum.IntEnum):
     THREAD_BLOCK = enum.auto()  # linear index of the running thread block
     THREAD_BLOCKS = enum.auto()
     BLOCK_LIVE = enum.auto()  # 1 if the running thread block has been set up
-    ALIVE_WARPS = enum.auto()
-    READY = enum.auto()  # one bit per warp that neither waits nor is done
+    ALIVE = enum.auto()  # one bit per warp that has not ended
+    READY = enum.auto()  # one bit per warp that neither waits nor has ended; a running warp keeps it in a register
     PENDING = enum.auto()  # one bit per barrier at which some warp has arrived
     WARP = enum.auto()  # the running warp, with which a round continues
     EXECUTED = enum.auto()  # warp-instructions
@@ -90,14 +89,18 @@ class Slot(enum.IntEnum):
     RESERVED_SHARED = 320  # offset of the reserved part of shared memory
     CONTENTS = 321  # offset of the contents of registers in a warp's register memory, which a thread block finds empty
     CONTENTS_BYTES = 322  # 0 where they are not kept
-    RECORD = 323  # address of the running warp's record
-    LOOK_AT = 324  # value of EXECUTED before which a warp may enter a block without other checks
-    STEPS = 325  # addresses of the driver's steps (`Step`)
-    COUNT = 337
+    LOOK_AT = 323  # value of EXECUTED before which a warp may enter a block without other checks
+    STEPS = 324  # addresses of the driver's steps (`Step`)
+    COUNT = 336
 
 
 RESULT_BYTES, RESULT_ENTRIES = 16, 8
 """Results of BAR.RED that a warp keeps until B2R reads them, the oldest first."""
+
+
+ALL_WAIT = 33
+"""Bit of `Slot.BARRIER` for the only barrier of a kernel, at which all warps wait: who waits is who has not ended and
+is not ready."""
 
 
 class Warp(enum.IntEnum):
@@ -105,12 +108,12 @@ class Warp(enum.IntEnum):
 
     BLOCK = 0
     MASK = 4
-    REGION = 8  # 64 bits: block at which lanes reconverge, and lanes that have not exited (`Running`)
+    RECONVERGENCE = 8  # block at which lanes reconverge
+    ALIVE = 12  # lanes that have not exited
     TOP = 16  # 64 bits: address of the top of the stack
     LAST_MASK = 24
     FIRST_MASK = 32
     BARRIER_MASK = 36
-    REGISTERS = 40  # 64 bits: address of the warp's registers
     BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
     GATHERED = 56  # machine code: lanes that wait for the others of their warp at a barrier of the thread block
     BLOCKED = 60  # machine code: one bit per convergence barrier at which lanes wait, and `WARP_SYNC`
@@ -146,6 +149,7 @@ STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
 WARP_BYTES = Warp.WAITING + 768
+"""Bytes of a warp's record, a multiple of 64."""
 
 
 class BlockField(enum.IntEnum):
@@ -257,3 +261,8 @@ def slot(code: Code, launch: Value, field: int) -> Value:
 
 def set_slot(launch: Value, field: int, value: Value) -> None:
     (launch + field * 8).store(value)
+
+
+def record_of(registers: Value) -> Value:
+    """The address of the record of the warp that has these registers."""
+    return registers - WARP_BYTES

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.lane_reduction import RESULTS, SignificantBits, chosen
-from warpreg.simt.block.native_records import Slot, Warp, slot
+from warpreg.simt.block.native_records import Warp, record_of
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I32, LANES, MASK, Value, constant
 from warpreg.trace.patterns import DELTAS_AT, PARTIAL_AT, Deltas, Shape
@@ -70,7 +70,7 @@ class Patterns:
     def _lanes_of_threads(self) -> Value:
         """The lanes of the running warp that have a thread."""
         if self._threads is None:
-            self._threads = (slot(self._code, self._values.launch, Slot.RECORD) + Warp.FIRST_MASK).load(I32)
+            self._threads = (record_of(self._values.registers) + Warp.FIRST_MASK).load(I32)
         return self._threads
 
     def _number(self, number: int) -> Value:

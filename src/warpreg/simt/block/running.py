@@ -6,9 +6,10 @@ from the driver with a `Stop`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
+from warpreg.simt.block.native_records import Warp, record_of
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 
@@ -19,12 +20,10 @@ CONVENTION = "preserve_nonecc"
 @dataclass(frozen=True, slots=True)
 class RunningWarp:
     """The arguments: the launch record, the warp's registers, the lanes that run and the write position of the path;
-    warp-instructions executed before the next block; the block at which lanes reconverge (low half) and the lanes that
-    have not exited (high half); the top of the warp's stack; its number, and `Slot.READY`, which would be known
-    later if it came from memory.
+    warp-instructions executed before the next block; the number of the warp, and `Slot.READY`.
 
     ``block`` is the block that ended, for which ``lanes`` hold the guard of the terminator, or the block to enter with
-    ``lanes``; a block does not use them.
+    ``lanes``; a block does not use them.  The rest of the warp's state is in its record.
     """
 
     launch: Value
@@ -32,8 +31,6 @@ class RunningWarp:
     mask: Value
     path: Value
     executed: Value
-    region: Value
-    top: Value
     lanes: Value
     block: Value
     warp: Value
@@ -48,12 +45,23 @@ class RunningWarp:
     def arguments(self) -> list[Value]:
         return [getattr(self, field.name) for field in fields(self)]
 
-    def entering(self, block: int) -> RunningWarp:
-        """The state with which the lanes that run enter a block."""
-        return replace(self, lanes=self.mask, block=self.mask.code.const(I32, block))
+    @property
+    def record(self) -> Value:
+        """The address of the warp's record."""
+        return record_of(self.registers)
+
+    @property
+    def reconvergence(self) -> Value:
+        """The block at which the lanes reconverge."""
+        return (self.record + Warp.RECONVERGENCE).load(I32)
+
+    @property
+    def alive(self) -> Value:
+        """The lanes that have not exited."""
+        return (self.record + Warp.ALIVE).load(I32)
 
 
-TYPES = (I64, I64, I32, I64, I64, I64, I64, I32, I32, I64, I64)
+TYPES = (I64, I64, I32, I64, I64, I32, I32, I64, I64)
 SIGNATURE = ir.FunctionType(I32, TYPES, CONVENTION)
 
 

@@ -381,11 +381,16 @@ class Body:
             self.of_first_lane(o, functools.partial(self.values.operand, o, t, c, instruction)) for o, t, c in numbers
         ]
         arrive = "arrive" in instruction.modifiers
-        set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
         threads = values[1] if len(values) > 1 else self.code.const(I64, 0)
-        set_slot(self.launch, Slot.BARRIER_THREADS, threads)
+        self.come_to_barrier(values[0] | (1 << 32) if arrive else values[0], threads)
         if "red" in instruction.modifiers:
             self._reduce(instruction, pc, values[0])
+
+    def come_to_barrier(self, number: Value, threads: Value) -> None:
+        """Store the number of a barrier and how many threads it waits for; `Ends` does so for the only one."""
+        if not self.compiler.ends.all_wait:
+            set_slot(self.launch, Slot.BARRIER, number)
+            set_slot(self.launch, Slot.BARRIER_THREADS, threads)
 
     def of_first_lane(self, operand: Operand, read: Callable[[], Value]) -> Value:
         """The number (i64) that the first lane at a barrier has in an operand of 32 bits, which ``read`` reads."""

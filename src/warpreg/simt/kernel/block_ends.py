@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.simt.block import running
-from warpreg.simt.block.native_records import BLOCK_BYTES, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
+from warpreg.simt.block.native_records import ALL_WAIT, NO_BLOCK, BlockKind, Slot, Step, Warp, set_slot, slot
 from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import PathWord
@@ -59,10 +59,10 @@ class Ends:
         return frozenset(end.meeting for end in self.ends if end.kind in parting)
 
     @functools.cached_property
-    def barriers_are_plain(self) -> bool:
-        """Whether all warps of a thread block wait at every barrier, and nothing is reduced."""
-        barriers = [end for end in self.ends if end.kind == BlockKind.BARRIER]
-        return not self.is_cooperative and all(end.barrier >= 0 for end in barriers)
+    def all_wait(self) -> bool:
+        """Whether the kernel has one barrier, at which all warps of a thread block wait, and nothing is reduced."""
+        numbers = {end.barrier for end in self.ends if end.kind == BlockKind.BARRIER}
+        return not self.is_cooperative and len(numbers) == 1 and -1 not in numbers
 
     def repeats(self, block: int) -> bool:
         """Whether a block may branch to itself."""
@@ -85,47 +85,41 @@ class Ends:
             self._step(code, state, Step.DIVERGE, block, taken)
         elif end.kind == BlockKind.EXIT:
             self._exit(code, state, block, faults)
-        elif end.kind == BlockKind.BARRIER and self.barriers_are_plain and not waits:
-            self._wait(code, state, block, faults)
+        elif end.kind == BlockKind.BARRIER and self.all_wait:
+            self._wait(code, state, block, faults, waits)
         else:
             self._step(code, state, STEPS[end.kind], block, taken)
 
     def _exit(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
         """End the warp, if all lanes that have not exited do."""
         otherwise = code.builder.append_basic_block("otherwise")
-        self.unless(
-            code, [(state.region >> 32).trunc(I32) != state.mask, *self._faults(code, state, faults)], otherwise
-        )
+        self.unless(code, [state.alive != state.mask, *self._faults(code, state, faults)], otherwise)
         self._step(code, state, Step.ENDED, block, code.const(I32, 0))
         code.builder.position_at_end(otherwise)
         self._step(code, state, Step.EXIT, block, state.mask)
 
-    def _wait(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
-        """Wait at a barrier, or release the others, and go on with the next warp (`warp_barriers`)."""
+    def _wait(self, code: Code, state: RunningWarp, block: int, faults: bool, waits: bool) -> None:
+        """Wait at the only barrier of the kernel, or release the others, and go on with the next warp
+        (`warp_barriers`)."""
         launch, end, otherwise = state.launch, self.ends[block], code.builder.append_basic_block("otherwise")
-        alive, pending = (slot(code, launch, field) for field in (Slot.ALIVE_WARPS, Slot.PENDING))
-        with code.if_((alive == 1) & (pending == 0)):
-            self._enter(code, state, end.fall, faults, end.fall == NO_BLOCK)
-        obstacles = self._faults(code, state, faults)
-        if end.fall in self.meetings or end.fall == NO_BLOCK:
-            obstacles.append(state.region.trunc(I32) == end.fall)
-        self.unless(code, obstacles, otherwise)
-        own, none = code.const(I64, 1) << state.warp, code.const(I64, 0)
-        arrived, waiting = (slot(code, launch, field + end.barrier) for field in (Slot.ARRIVED, Slot.WAITS))
-        count, waiting = arrived + 1, waiting | own
-        is_last, bit = count >= alive, 1 << end.barrier
-        set_slot(launch, Slot.ARRIVED + end.barrier, is_last.select(none, count))
-        set_slot(launch, Slot.WAITS + end.barrier, is_last.select(none, waiting))
-        set_slot(launch, Slot.EXPECTED + end.barrier, none)
-        set_slot(launch, Slot.PENDING, is_last.select(pending & ~code.const(I64, bit), pending | bit))
-        ready = is_last.select(state.ready | waiting, state.ready & ~own)
-        set_slot(launch, Slot.READY, ready)
-        row = slot(code, launch, Slot.BLOCKS) + block * BLOCK_BYTES
-        (slot(code, launch, Slot.RECORD) + Warp.BARRIER_BLOCK).store(row)
-        save(code, state, code.const(I32, end.fall), self.records_path)
-        self._step(code, replace(state, ready=ready), Step.NEXT, end.fall, state.mask)
+        if waits:
+            code.builder.branch(otherwise)
+        else:
+            self.unless(code, [*self.cannot_wait(state, end.fall), *self._faults(code, state, faults)], otherwise)
+            own, alive = code.const(I64, 1) << state.warp, slot(code, launch, Slot.ALIVE)
+            with code.if_(alive == own):
+                self._enter(code, state, end.fall, False, end.fall == NO_BLOCK)
+            others = state.ready & ~own
+            save(state, end.fall, self.records_path)
+            ready = (others == 0).select(alive, others)
+            self._step(code, replace(state, ready=ready), Step.NEXT, end.fall, code.undefined(I32))
         code.builder.position_at_end(otherwise)
+        set_slot(launch, Slot.BARRIER, code.const(I64, end.barrier | 1 << ALL_WAIT))
         self._step(code, state, Step.BARRIER, block, state.mask)
+
+    def cannot_wait(self, state: RunningWarp, fall: int) -> list[Value]:
+        """Reasons not to wait at a barrier as a whole: lanes meet behind it."""
+        return [state.reconvergence == fall] if fall in self.meetings or fall == NO_BLOCK else []
 
     def _faults(self, code: Code, state: RunningWarp, faults: bool) -> list[Value]:
         return [slot(code, state.launch, Slot.FAULT) != 0] if faults else []
@@ -160,7 +154,7 @@ class Ends:
         conditions = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
         conditions += self._faults(code, state, faults)
         if block in self.meetings:
-            conditions.append(state.region.trunc(I32) == block)
+            conditions.append(state.reconvergence == block)
         conditions += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]
         return conditions
 
@@ -177,18 +171,12 @@ class Ends:
         return replace(state, path=path, executed=state.executed + self.ends[block].instructions)
 
 
-def save(code: Code, state: RunningWarp, block: Value, records_path: bool) -> None:
-    """Write the state of a warp that goes on at ``block`` with the lanes that run to its record."""
-    record = slot(code, state.launch, Slot.RECORD)
-    for field, value in (
-        (Warp.BLOCK, block),
-        (Warp.MASK, state.mask),
-        (Warp.REGION, state.region),
-        (Warp.TOP, state.top),
-    ):
-        (record + field).store(value)
+def save(state: RunningWarp, block: int, records_path: bool) -> None:
+    """Write to the record of a warp that it goes on at ``block`` with the lanes that run."""
+    (state.record + Warp.BLOCK).store(state.mask.code.const(I32, block))
+    (state.record + Warp.MASK).store(state.mask)
     if records_path:
-        (record + Warp.LAST_MASK).store(state.mask)
+        (state.record + Warp.LAST_MASK).store(state.mask)
 
 
 def block_name(block: int) -> str:

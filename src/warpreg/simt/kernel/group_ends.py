@@ -8,7 +8,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.opcodes import Flow
 from warpreg.ir.operands import Immediate, Label, Sink
-from warpreg.simt.block.native_records import NO_BLOCK, BlockKind, Slot, Step, Warp, slot
+from warpreg.simt.block.native_records import NO_BLOCK, BlockKind, Step, Warp
 from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.kernel.block_ends import End, Ends
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
@@ -97,19 +97,18 @@ class GroupEnds(Ends):
         end = self.ends[block]
         barrier = end.meeting & ~ALONE
         if end.kind == BlockKind.CONVERGE:
-            alive = (state.region >> 32).trunc(I32)
             first = code.intrinsic("llvm.cttz.i32", I32, [state.mask, code.const(I1, 1)]).zext(I64)
-            members = (_record(code, state) + (Warp.MASKS + 128 * barrier) + first * 4).load(I32)
-            with code.if_(((members & alive) == state.mask) & (taken == state.mask), likely=True):
+            members = (state.record + (Warp.MASKS + 128 * barrier) + first * 4).load(I32)
+            with code.if_(((members & state.alive) == state.mask) & (taken == state.mask), likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.CONVERGE, block, taken)
         elif end.kind == BlockKind.BREAK:
-            waiting = (_record(code, state) + (Warp.WAITING + 4 * barrier)).load(I32)
+            waiting = (state.record + (Warp.WAITING + 4 * barrier)).load(I32)
             with code.if_(waiting == 0, likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.CHANGED, block, taken)
         elif end.kind == BlockKind.YIELD:
-            with code.if_(state.top == _record(code, state) + Warp.STACK, likely=True):
+            with code.if_((state.record + Warp.TOP).load(I64) == state.record + Warp.STACK, likely=True):
                 self._enter(code, state, end.fall, faults, waits)
             self._step(code, state, Step.REST, block, taken)
         elif end.kind in (BlockKind.GUARDED_EXIT, BlockKind.SYNC):
@@ -119,12 +118,6 @@ class GroupEnds(Ends):
         else:
             super().go_on(code, state, block, taken, faults, waits)
 
-    def _wait(self, code: Code, state: RunningWarp, block: int, faults: bool) -> None:
-        """Wait at a barrier of the thread block, after the lanes of the warp have gathered."""
-        with code.if_((state.region >> 32).trunc(I32) != state.mask, likely=False):
-            self._step(code, state, Step.BARRIER, block, state.mask)
-        super()._wait(code, state, block, faults)
-
-
-def _record(code: Code, state: RunningWarp) -> Value:
-    return slot(code, state.launch, Slot.RECORD)
+    def cannot_wait(self, state: RunningWarp, fall: int) -> list[Value]:
+        """The lanes of the warp have to gather."""
+        return [state.alive != state.mask]

@@ -15,7 +15,16 @@ from warpreg.ir.memory_access import bank_type, memory_form
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, PRED, U32, Type
 from warpreg.sass.isa.opcodes import is_sass
-from warpreg.simt.block.native_records import RESULT_BYTES, RESULT_ENTRIES, Fault, Reduction, Slot, Warp, set_slot, slot
+from warpreg.simt.block.native_records import (
+    RESULT_BYTES,
+    RESULT_ENTRIES,
+    Fault,
+    Reduction,
+    Slot,
+    Warp,
+    record_of,
+    set_slot,
+)
 from warpreg.simt.kernel import machine_barriers, uniform_instructions
 from warpreg.simt.kernel.group_ends import convergence_barrier
 from warpreg.simt.kernel.machine_operands import Target, sources, targets, value, write
@@ -171,7 +180,7 @@ def _branch(body: Body, instruction: Instruction, pc: int) -> None:
     if "DIV" in instruction.modifiers or "CONV" in instruction.modifiers:
         (wanted, *_) = (s for s in given if isinstance(s[0], Immediate) or any(registers_of(s[0])))
         assert body.state is not None
-        alive = (body.state.region >> 32).trunc(I32)
+        alive = body.state.alive
         named = value(body, wanted, U32, instruction)
         absent = (named & (alive & ~body.values.mask).splat()) != 0
         asked = absent if "DIV" in instruction.modifiers else ~absent
@@ -212,7 +221,7 @@ def _indirect(body: Body, instruction: Instruction, pc: int) -> None:
 
 
 def _record(body: Body) -> Value:
-    return slot(body.code, body.launch, Slot.RECORD)
+    return record_of(body.values.registers)
 
 
 def _members(body: Body, barrier: int) -> Value:
@@ -253,7 +262,7 @@ def _synchronize(body: Body, instruction: Instruction, pc: int) -> None:
     everyone = body.code.const(lanes_of(I32), -1)
     wanted = value(body, given[0], U32, instruction) if given and "ALL" not in instruction.modifiers else everyone
     assert body.state is not None
-    alive = (body.state.region >> 32).trunc(I32)
+    alive = body.state.alive
     absent = ((wanted & (alive & ~lanes).splat()) != 0).bitcast(I32) & lanes
     (body.launch + Slot.TARGETS * 8).store(wanted, align=8)
     body.taken = (absent == 0).select(0, lanes)
@@ -269,9 +278,8 @@ def _barrier(body: Body, instruction: Instruction, pc: int) -> None:
     if len(values) == 2 and all(isinstance(operand, Register) for operand, _ in numbers):
         values = [values[0] & 15, (values[1] >> 16) & 0xFFF]  # each register has both
     arrives = "ARV" in instruction.modifiers
-    set_slot(body.launch, Slot.BARRIER, values[0] | (1 << 32) if arrives else values[0])
     threads = values[1] if len(values) > 1 else body.code.const(I64, 0)
-    set_slot(body.launch, Slot.BARRIER_THREADS, threads)
+    body.come_to_barrier(values[0] | (1 << 32) if arrives else values[0], threads)
     if "RED" in instruction.modifiers:
         kind = next((k for k in Reduction if k.name in instruction.modifiers), Reduction.POPC)
         (_record(body) + Warp.REDUCTION).store(body.code.const(I32, kind))

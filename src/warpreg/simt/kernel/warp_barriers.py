@@ -1,13 +1,26 @@
-"""Barriers of a thread block in the driver: arrival and release."""
+"""Barriers of a thread block in the driver: arrival and release.
+
+Warps that wait are counted, by barrier.  Where a kernel has one barrier at which all warps wait (`ALL_WAIT`), nothing
+is counted: the warps that have not ended and are not ready wait there.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from warpreg.simt.block.native_records import RESULT_BYTES, RESULT_ENTRIES, BlockField, Slot, Warp, set_slot, slot
+from warpreg.simt.block.native_records import (
+    ALL_WAIT,
+    RESULT_BYTES,
+    RESULT_ENTRIES,
+    BlockField,
+    Slot,
+    Warp,
+    set_slot,
+    slot,
+)
 from warpreg.simt.kernel.warp_state import WarpState, warp_record
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, Code, Value
+from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
 
 
 def define_release(module: Any, notes: bool = False) -> Any:
@@ -58,11 +71,35 @@ def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
         code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
 
 
-def arrive(code: Code, launch: Value, state: WarpState, block: Value | None = None) -> Value:
+def arrive(state: WarpState, block: Value | None = None) -> Value:
     """Arrive at a barrier that ends ``block``, by default the one that ran; bit 32 of the barrier's number states that
-    the warp does not wait (``bar.arrive``).  Returns whether its count is complete."""
+    the warp does not wait (``bar.arrive``).  Returns whether no other warp has to come."""
+    number, complete = slot(state.code, state.launch, Slot.BARRIER), state.code.var(state.code.const(I1, 0))
+    with state.code.if_else((number >> ALL_WAIT) != 0) as (only, one_of_many):
+        with only:
+            state.ready.set(state.ready.get() & ~state.bit)
+            complete.set(state.ready.get() == 0)
+        with one_of_many:
+            complete.set(_counted(state, number, block or state.running.block))
+    return complete.get()
+
+
+def release_all(state: WarpState, release: Any) -> None:
+    """Release the warps at the barrier at which the running one has arrived last."""
+    code, launch = state.code, state.launch
     number = slot(code, launch, Slot.BARRIER)
-    barrier = number & 15
+    with code.if_else((number >> ALL_WAIT) != 0) as (only, one_of_many):
+        with only:
+            state.ready.set(slot(code, launch, Slot.ALIVE))
+        with one_of_many:
+            set_slot(launch, Slot.READY, state.ready.get())
+            code.call(release, [launch, number & 15])
+            state.ready.set(slot(code, launch, Slot.READY))
+
+
+def _counted(state: WarpState, number: Value, block: Value) -> Value:
+    """Count an arrival; returns whether the count is complete."""
+    code, launch, barrier = state.code, state.launch, number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
     count = arrived.load(I64) + 1
     arrived.store(count)
@@ -71,15 +108,15 @@ def arrive(code: Code, launch: Value, state: WarpState, block: Value | None = No
     set_slot(launch, Slot.PENDING, slot(code, launch, Slot.PENDING) | (bit << barrier))
     with code.if_((number >> 32) == 0):
         state.ready.set(state.ready.get() & ~state.bit)
-        set_slot(launch, Slot.READY, state.ready.get())
         waits = launch + barrier * 8 + Slot.WAITS * 8
         waits.store(waits.load(I64) | state.bit)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
-        (state.record + Warp.BARRIER_BLOCK).store(state.row(block or state.running.block))
+        (state.record + Warp.BARRIER_BLOCK).store(state.row(block))
     return count >= _awaited(code, launch, barrier)
 
 
 def _awaited(code: Code, launch: Value, barrier: Value) -> Value:
     """The number of warps for which a barrier waits."""
     threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
-    return (threads == 0).select(slot(code, launch, Slot.ALIVE_WARPS), (threads + 31) // 32)
+    alive = code.intrinsic("llvm.ctpop.i64", I64, [slot(code, launch, Slot.ALIVE)])
+    return (threads == 0).select(alive, (threads + 31) // 32)

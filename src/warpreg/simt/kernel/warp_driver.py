@@ -14,7 +14,7 @@ from typing import Any
 from warpreg.simt.block import running
 from warpreg.simt.block.native_records import NO_BLOCK, WARP_BYTES, Slot, Stop, Warp, set_slot, slot
 from warpreg.simt.kernel import warp_groups, warp_steps
-from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, region, warp_record
+from warpreg.simt.kernel.warp_state import ENTER, Options, begin_turn, load, named, warp_record
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
 from warpreg.trace.path import NEXT, PathWord
@@ -66,7 +66,7 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
             set_slot(launch, Slot.TURN_END, code.const(I64, 0))
             set_slot(launch, Slot.WARP, slot(code, launch, Slot.WARP) + 1)
         set_slot(launch, Slot.WARP, code.const(I64, 0))
-        with code.if_else(slot(code, launch, Slot.ALIVE_WARPS) == 0) as (finished, going):
+        with code.if_else(slot(code, launch, Slot.ALIVE) == 0) as (finished, going):
             with finished:
                 set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 0))
                 _next_thread_block(code, launch)
@@ -98,8 +98,8 @@ def _next_thread_block(code: Code, launch: Value) -> None:
 def _begin_thread_block(code: Code, launch: Value, options: Driver) -> None:
     set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 1))
     warps = slot(code, launch, Slot.WARP_COUNT)
-    set_slot(launch, Slot.ALIVE_WARPS, warps)
-    set_slot(launch, Slot.READY, code.const(I64, ALL) >> (code.const(I64, 64) - warps))
+    for field in (Slot.ALIVE, Slot.READY):
+        set_slot(launch, field, code.const(I64, ALL) >> (code.const(I64, 64) - warps))
     set_slot(launch, Slot.WARP, code.const(I64, 0))
     set_slot(launch, Slot.PATH_WARP, code.const(I64, NO_BLOCK))
     with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
@@ -111,17 +111,21 @@ def _begin_thread_block(code: Code, launch: Value, options: Driver) -> None:
             code.break_()
         record = warp_record(code, launch, index.get())
         first = (record + Warp.FIRST_MASK).load(I32)
-        for field in (Warp.BLOCK, Warp.LAST_MASK):
-            (record + field).store(code.const(I32, 0))
-        (record + Warp.MASK).store(first)
-        (record + Warp.REGION).store(region(code.const(I32, NO_BLOCK), first))
+        none, nowhere = code.const(I32, 0), code.const(I32, NO_BLOCK)
+        for at, word in (
+            (Warp.BLOCK, none),
+            (Warp.MASK, first),
+            (Warp.RECONVERGENCE, nowhere),
+            (Warp.ALIVE, first),
+            (Warp.LAST_MASK, none),
+        ):
+            (record + at).store(word)
         (record + Warp.TOP).store(record + Warp.STACK)
         if options.groups:  # no lane of a warp that has ended waits, so only results may be left
             with code.if_((record + Warp.REDUCED).load(I32) != 0, likely=False):
                 _clear(code, record + Warp.REDUCTION, code.const(I64, WARP_BYTES - Warp.REDUCTION))
         if options.records_widths:
-            registers = slot(code, launch, Slot.REGISTERS) + index.get() * slot(code, launch, Slot.REGISTER_BYTES)
-            contents = registers + slot(code, launch, Slot.CONTENTS)
+            contents = record + WARP_BYTES + slot(code, launch, Slot.CONTENTS)
             _clear(code, contents, slot(code, launch, Slot.CONTENTS_BYTES))
         index.set(index.get() + 1)
     shared = slot(code, launch, Slot.SHARED_BYTES)

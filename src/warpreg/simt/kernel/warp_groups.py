@@ -39,7 +39,7 @@ from warpreg.simt.block.native_records import (
 )
 from warpreg.simt.kernel import warp_steps
 from warpreg.simt.kernel.group_ends import ALONE
-from warpreg.simt.kernel.warp_barriers import arrive, define_release
+from warpreg.simt.kernel.warp_barriers import arrive, define_release, release_all
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, define_leave
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value, apart, lanes_of
 
@@ -412,12 +412,9 @@ def _arrive(state: Groups, gathered: Value, release: Any) -> None:
         set_slot(launch, field, (state.record + kept).load(I64))
     state.put_groups(gathered, places, after=True)
     state.pop()
-    number = slot(code, launch, Slot.BARRIER)
-    complete = arrive(code, launch, state, last)
-    with code.if_(complete, likely=False):
-        code.call(release, [launch, number & 15])
-        state.ready.set(slot(code, launch, Slot.READY))
-    waits = (number >> 32) == 0
+    with code.if_(arrive(state, last), likely=False):
+        release_all(state, release)
+    waits = (slot(code, launch, Slot.BARRIER) >> 32 & 1) == 0
     with code.if_(waits & (state.ready.get() != state.bit), likely=True):
         warp_steps.end_turn(state)
     state.visit()

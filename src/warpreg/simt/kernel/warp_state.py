@@ -16,6 +16,7 @@ from warpreg.simt.block.native_records import (
     Slot,
     Stop,
     Warp,
+    record_of,
     set_slot,
     slot,
 )
@@ -55,6 +56,7 @@ def define_leave(module: Any, stop: Stop, options: Options) -> None:
     if options.record_path:
         set_slot(state.launch, Slot.PATH, state.running.path)
     set_slot(state.launch, Slot.EXECUTED, state.running.executed)
+    set_slot(state.launch, Slot.READY, state.running.ready)
     code.ret(code.const(I32, stop))
 
 
@@ -65,15 +67,12 @@ def _leave_name(stop: Stop) -> str:
 def load(code: Code, launch: Value, warp: Value, ready: Value, path: Value, executed: Value) -> RunningWarp:
     """The state of the warp whose turn begins, before it enters a block; ``mask`` is that of its last visit."""
     record = warp_record(code, launch, warp)
-    set_slot(launch, Slot.RECORD, record)
     return RunningWarp(
         launch=launch,
-        registers=(record + Warp.REGISTERS).load(I64),
+        registers=record + WARP_BYTES,
         mask=(record + Warp.LAST_MASK).load(I32),
         path=path,
         executed=executed,
-        region=(record + Warp.REGION).load(I64),
-        top=(record + Warp.TOP).load(I64),
         lanes=(record + Warp.MASK).load(I32),
         block=(record + Warp.BLOCK).load(I32),
         warp=warp,
@@ -83,7 +82,7 @@ def load(code: Code, launch: Value, warp: Value, ready: Value, path: Value, exec
 
 def warp_record(code: Code, launch: Value, warp: Value) -> Value:
     """The address of a warp's record."""
-    return slot(code, launch, Slot.WARPS) + warp * WARP_BYTES
+    return record_of(slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES))
 
 
 def named(code: Code, launch: Value, warp: Value, path: Value) -> Value:
@@ -100,9 +99,18 @@ def begin_turn(launch: Value, warp: Value, executed: Value) -> None:
     set_slot(launch, Slot.TURN_END, executed + slot(warp.code, launch, Slot.SLICE))
 
 
-def region(reconvergence: Value, alive: Value) -> Value:
-    """The field of `RunningWarp`."""
-    return reconvergence.zext(I64) | (alive.zext(I64) << 32)
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the running warp's record, used like a variable."""
+
+    address: Value
+    type: Any
+
+    def get(self) -> Value:
+        return self.address.load(self.type)
+
+    def set(self, value: Value) -> None:
+        self.address.store(value)
 
 
 class WarpState:
@@ -112,11 +120,11 @@ class WarpState:
         self.code, self.options = code, options
         self.running = given = given or RunningWarp.of(code)
         self.launch = given.launch
-        self.record, self.warp = slot(code, given.launch, Slot.RECORD), given.warp
+        self.record, self.warp = given.record, given.warp
         self.ready = code.var(given.ready)
-        self.block, self.mask, self.top = code.var(given.block), code.var(given.mask), code.var(given.top)
-        self.reconvergence = code.var(given.region.trunc(I32))
-        self.alive = code.var((given.region >> 32).trunc(I32))
+        self.block, self.mask = code.var(given.block), code.var(given.mask)
+        self.top = Field(self.record + Warp.TOP, I64)
+        self.reconvergence, self.alive = (Field(self.record + at, I32) for at in (Warp.RECONVERGENCE, Warp.ALIVE))
 
     def row(self, block: Value) -> Value:
         """The address of a block's record."""
@@ -133,28 +141,14 @@ class WarpState:
 
     def handed_on(self) -> RunningWarp:
         """The state for a step that enters the block or leaves; ``mask`` is that of the last visit."""
-        region_ = region(self.reconvergence.get(), self.alive.get())
-        return replace(
-            self.running,
-            region=region_,
-            top=self.top.get(),
-            lanes=self.mask.get(),
-            block=self.block.get(),
-            ready=self.ready.get(),
-        )
+        return replace(self.running, lanes=self.mask.get(), block=self.block.get(), ready=self.ready.get())
 
     def save(self) -> None:
-        """Write the state to the warp's record."""
-        record = self.record
-        for field, value in (
-            (Warp.BLOCK, self.block.get()),
-            (Warp.MASK, self.mask.get()),
-            (Warp.REGION, region(self.reconvergence.get(), self.alive.get())),
-            (Warp.TOP, self.top.get()),
-        ):
-            (record + field).store(value)
+        """Write what is in machine registers to the warp's record."""
+        (self.record + Warp.BLOCK).store(self.block.get())
+        (self.record + Warp.MASK).store(self.mask.get())
         if self.options.record_path:
-            (record + Warp.LAST_MASK).store(self.running.mask)
+            (self.record + Warp.LAST_MASK).store(self.running.mask)
 
     def push(self, reconvergence: Value, block: Value, mask: Value) -> None:
         """Push lanes that run later; a stack overflow becomes a fault that the caller checks."""
@@ -214,8 +208,6 @@ class WarpState:
             set_slot(self.launch, Slot.LOOK_AT, code.const(I64, 0))
         after = replace(
             self.visited(block, self.mask.get(), instructions),
-            region=region(self.reconvergence.get(), self.alive.get()),
-            top=self.top.get(),
             lanes=code.undefined(I32),
             block=code.undefined(I32),
             ready=self.ready.get(),

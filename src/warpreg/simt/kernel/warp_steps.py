@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from warpreg.simt.block import running
 from warpreg.simt.block.native_records import NO_BLOCK, BlockField, BlockKind, Slot, Step, Stop, set_slot, slot
-from warpreg.simt.kernel.warp_barriers import arrive, define_release
+from warpreg.simt.kernel.warp_barriers import arrive, define_release, release_all
 from warpreg.simt.kernel.warp_state import ENTER, Options, WarpState, begin_turn, define_leave, load, named
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value
@@ -89,19 +89,22 @@ def _jump(state: WarpState, name: str) -> None:
 
 
 def ended(state: WarpState) -> None:
-    """All lanes have exited."""
+    """All lanes have exited.  Where no barrier counts warps and none is ready, all that have not ended wait at the only
+    barrier of the kernel, and go on."""
     code, launch = state.code, state.launch
-    set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
-    state.ready.set(state.ready.get() & ~state.bit)
-    set_slot(launch, Slot.READY, state.ready.get())
+    alive, ready = slot(code, launch, Slot.ALIVE) & ~state.bit, state.ready.get() & ~state.bit
+    set_slot(launch, Slot.ALIVE, alive)
     with code.if_(slot(code, launch, Slot.PENDING) != 0, likely=False):
+        state.ready.set(ready)
         _jump(state, FREED)
+    state.ready.set((ready == 0).select(alive, ready))
     end_turn(state, is_over=True)
 
 
 def freed(state: WarpState, release: Any) -> None:
     """Release the warps that waited only for one that has ended."""
     code, launch = state.code, state.launch
+    set_slot(launch, Slot.READY, state.ready.get())
     with code.each_set_bit(slot(code, launch, Slot.PENDING).trunc(I32)) as barrier:
         code.call(release, [launch, barrier.zext(I64)])
     state.ready.set(slot(code, launch, Slot.READY))
@@ -158,18 +161,14 @@ def _exit(state: WarpState) -> None:
 
 
 def _barrier(state: WarpState) -> None:
-    with state.code.if_(state.running.lanes != 0, likely=True):
-        complete = arrive(state.code, state.launch, state)
-        with state.code.if_(complete, likely=False):
-            _jump(state, COMPLETED)
+    with state.code.if_(state.running.lanes != 0, likely=True), state.code.if_(arrive(state), likely=False):
+        _jump(state, COMPLETED)
     _wait(state)
 
 
 def _completed(state: WarpState, release: Any) -> None:
     """The running warp is the last for which others wait at a barrier."""
-    code, launch = state.code, state.launch
-    code.call(release, [launch, slot(code, launch, Slot.BARRIER) & 15])
-    state.ready.set(slot(code, launch, Slot.READY))
+    release_all(state, release)
     _wait(state)
 
 

@@ -130,8 +130,8 @@ class LaunchRun:
         allocated = align(self.shared_bytes, SHARED_GRANULE) if self.kernel.machine_code else self.shared_bytes
         shape = Shape(block, allocated, shared_bytes, self.local_bytes, self.stack_base)
         self.own = LaunchMemory.take(self.native, shape)
-        self.launch, self.registers, self.sites = self.own.launch, self.own.registers, self.own.sites
-        self.warp_records, self.shared, self.local = self.own.warp_records, self.own.shared, self.own.local
+        self.launch, self.warps, self.sites = self.own.launch, self.own.warps, self.own.sites
+        self.shared, self.local = self.own.shared, self.own.local
         linked.packer.pack(self.memory, textures, self.arguments, self.own.parameters)
         if self.kernel.machine_code:
             write_launch_words(self.kernel, self.own.parameters, block, grid, self.local_bytes)

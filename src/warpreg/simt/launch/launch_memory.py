@@ -53,8 +53,10 @@ class LaunchMemory:
     def __init__(self, native: NativeKernel, shape: Shape) -> None:
         self.native, self.shape = native, shape
         self.launch = np.zeros(Slot.COUNT, np.uint64)
-        self.warp_records = np.zeros((shape.warps, WARP_BYTES // 4), np.uint32)
-        self.registers = _aligned(shape.warps * native.image.register_bytes)
+        stride = WARP_BYTES + native.image.register_bytes
+        stride += 64 * (stride // 64 % 2 == 0)  # or else the same places of all warps would share sets of a cache
+        self.warps = _aligned(shape.warps * stride).reshape(shape.warps, stride)
+        """The record of each warp, and its registers."""
         self.shared = _aligned(shape.shared_bytes)
         self.local = _aligned(shape.warps * 32 * shape.local_bytes)
         self.sites = native.unused_sites.copy()
@@ -64,16 +66,19 @@ class LaunchMemory:
         """The host address of the launch record."""
         self._fill()
         indices, masks = _threads(shape.block)
-        self._thread_indices = self.registers.reshape(shape.warps, -1)[:, :THREAD_INDEX_BYTES]
-        self._thread_indices[...] = indices
-        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
-        addresses = self.registers.ctypes.data + np.arange(shape.warps) * native.image.register_bytes
-        self.warp_records.view(np.uint64)[:, Warp.REGISTERS // 8] = addresses
-        self._first = self.launch.copy(), self.warp_records.copy(), indices
+        self._thread_indices = self.warps[:, WARP_BYTES : WARP_BYTES + THREAD_INDEX_BYTES]
+        self._first_masks = self.warp_records[:, Warp.FIRST_MASK // 4]
+        self._thread_indices[...], self._first_masks[...] = indices, masks
+        self._first = self.launch.copy(), indices, masks
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in (self.warp_records, self.registers, self.shared, self.local, self.sites))
+        return sum(a.nbytes for a in (self.warps, self.shared, self.local, self.sites))
+
+    @property
+    def warp_records(self) -> NDArray[np.uint32]:
+        """The records, as words."""
+        return self.warps[:, :WARP_BYTES].view(np.uint32)
 
     @staticmethod
     def take(native: NativeKernel, shape: Shape) -> LaunchMemory:
@@ -93,9 +98,9 @@ class LaunchMemory:
             self.native.free_memory[:] = [self]
 
     def _clear(self) -> None:
-        for array in (self.registers, self.shared, self.local, self.visits):
+        for array in (self.warps, self.shared, self.local, self.visits):
             array.fill(0)
-        self.launch[:], self.warp_records[:], self._thread_indices[...] = self._first
+        self.launch[:], self._thread_indices[...], self._first_masks[...] = self._first
         self.sites[:] = self.native.unused_sites
 
     def _fill(self) -> None:
@@ -108,7 +113,8 @@ class LaunchMemory:
         launch[Slot.LOCAL_BYTES] = shape.local_bytes
         launch[Slot.STACK_BASE] = shape.stack_base
         launch[Slot.WARP_COUNT] = shape.warps
-        launch[Slot.REGISTER_BYTES] = native.image.register_bytes
+        launch[Slot.REGISTERS] = self.warps.ctypes.data + WARP_BYTES
+        launch[Slot.REGISTER_BYTES] = self.warps.shape[1]
         launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
         launch[Slot.NTID_X : Slot.NTID_Z + 1] = shape.block
         launch[Slot.SLICE] = SLICE
@@ -119,8 +125,6 @@ class LaunchMemory:
             (Slot.SITES, self.sites),
             (Slot.HELPERS, native.helpers),
             (Slot.BLOCKS, native.block_table),
-            (Slot.WARPS, self.warp_records),
-            (Slot.REGISTERS, self.registers),
             (Slot.VISITS, self.visits),
             (Slot.PARAMETERS, self.parameters),
         ):

@@ -38,7 +38,7 @@ WORKSPACE_BYTES = 64
 
 _OWN = np.array(
     [
-        *(Slot.CTAID_X, Slot.CTAID_Y, Slot.CTAID_Z, Slot.THREAD_BLOCK, Slot.BLOCK_LIVE, Slot.ALIVE_WARPS, Slot.READY),
+        *(Slot.CTAID_X, Slot.CTAID_Y, Slot.CTAID_Z, Slot.THREAD_BLOCK, Slot.BLOCK_LIVE, Slot.ALIVE, Slot.READY),
         *(Slot.PENDING, Slot.WARP, Slot.TURN_END, Slot.PATH_WARP, Slot.FAILED_WAITS),
         *range(Slot.ARRIVED, Slot.TARGETS),
     ]
@@ -64,7 +64,7 @@ class _Resident:
 def drive(run: LaunchRun) -> None:
     """Run all thread blocks to the end.  Raises LaunchError if they do not fit at the same time, and ExecutionError."""
     launch, count = run.launch, math.prod(run.grid)
-    memory: tuple[NDArray[Any], ...] = (run.registers, run.warp_records, run.shared, run.local, run.sites)
+    memory: tuple[NDArray[Any], ...] = (run.warps, run.shared, run.local, run.sites)
     _check(run, count, sum(array.nbytes for array in memory))
     _stand_alone(run.sites)
     fresh = tuple(array.copy() for array in memory)
