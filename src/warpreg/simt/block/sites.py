@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,13 +20,21 @@ class NativeOperation(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The least and the greatest byte offset of accesses that share an address."""
+
+    low: int
+    high: int
+
+
 @dataclass
 class Sites:
     """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; accesses at pcs in
     ``inline`` have a fast path inside the block; ``skip_idle``: skip one with a guard if no lane needs it."""
 
     record: bool
-    inline: frozenset[int] = frozenset()
+    inline: Mapping[int, Span] = field(default_factory=dict)
     skip_idle: bool = False
     sites: list[tuple[int, bool]] = field(default_factory=list)
     operations: dict[NativeOperation, int] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Operand, Sink
 from warpreg.ir.types import U32, Type
-from warpreg.simt.block import running
+from warpreg.simt.block import running, stops
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
@@ -111,6 +111,8 @@ class BlockCompiler:
             end = min(start + SEGMENT, count)
             body = Body(self, running.function(self.module, self._name(block, start)))
             loop = self._loop(body.values, block, first_pc) if count <= SEGMENT else None
+            if not count:
+                set_slot(body.launch, Slot.LOOK_AT, body.code.const(I64, 0))
             for i in range(start, end):
                 body.emit(block.instructions[i], first_pc + i)
             if loop:
@@ -337,10 +339,7 @@ class Body:
     def fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
         """Store a fault in the launch record unless it already has one."""
         with self.code.if_(slot(self.code, self.launch, Slot.FAULT) == 0):
-            set_slot(self.launch, Slot.FAULT, self.code.const(I64, fault))
-            set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
-            set_slot(self.launch, Slot.FAULT_LANE, lane.zext(I64))
-            set_slot(self.launch, Slot.FAULT_ADDRESS, what)
+            stops.stop(self.code, self.launch, fault, self.site_address(site), lane, what)
 
     def _service(self, instruction: Instruction, pc: int) -> None:
         """Store the arguments of a host service in the launch record; the driver stops after the block."""

@@ -76,12 +76,12 @@ class Ends:
         ``waits``: whether it may end in a fault, or end the warp's turn."""
         end = self.ends[block]
         if end.kind == BlockKind.GOTO:
-            self._enter(code, state, end.target, faults, waits)
+            self._enter(code, state, end.target, waits)
         elif end.kind == BlockKind.BRANCH:
             with code.if_(taken == state.mask):
-                self._enter(code, state, end.target, faults, waits)
+                self._enter(code, state, end.target, waits)
             with code.if_(taken == 0):
-                self._enter(code, state, end.fall, faults, waits)
+                self._enter(code, state, end.fall, waits)
             self._step(code, state, Step.DIVERGE, block, taken)
         elif end.kind == BlockKind.EXIT:
             self._exit(code, state, block, faults)
@@ -108,7 +108,7 @@ class Ends:
             self.unless(code, [*self.cannot_wait(state, end.fall), *self._faults(code, state, faults)], otherwise)
             own, alive = code.const(I64, 1) << state.warp, slot(code, launch, Slot.ALIVE)
             with code.if_(alive == own):
-                self._enter(code, state, end.fall, False, end.fall == NO_BLOCK)
+                self._enter(code, state, end.fall, end.fall == NO_BLOCK)
             others = state.ready & ~own
             save(state, end.fall, self.records_path)
             ready = (others == 0).select(alive, others)
@@ -129,13 +129,13 @@ class Ends:
         given = replace(state, lanes=lanes, block=code.const(I32, block))
         code.jump_to(slot(code, state.launch, Slot.STEPS + step), given.arguments)
 
-    def _enter(self, code: Code, state: RunningWarp, block: int, faults: bool, waits: bool) -> None:
+    def _enter(self, code: Code, state: RunningWarp, block: int, waits: bool) -> None:
         """Enter the next block with the lanes that run."""
-        if waits or block == NO_BLOCK or not self.ends[block].instructions:
+        if waits or block == NO_BLOCK:
             self._step(code, state, Step.ARRIVE, block, state.mask)
             return
         otherwise = code.builder.append_basic_block("otherwise")
-        self.unless(code, self.obstacles(code, state, block, faults), otherwise)
+        self.unless(code, self.obstacles(code, state, block), otherwise)
         unused = code.undefined(I32)
         after = replace(self.visited(code, state, block), lanes=unused, block=unused)
         code.jump(running.declared(code.module, block_name(block)), after.arguments)
@@ -149,10 +149,9 @@ class Ends:
             code.builder.cbranch(condition.llvm, otherwise, following, likely=False)
             code.builder.position_at_end(following)
 
-    def obstacles(self, code: Code, state: RunningWarp, block: int, faults: bool) -> list[Value]:
-        """Reasons not to enter a block, although all lanes do."""
+    def obstacles(self, code: Code, state: RunningWarp, block: int) -> list[Value]:
+        """Reasons not to enter a block, although all lanes do; a fault resets the limit."""
         conditions = [state.executed >= slot(code, state.launch, Slot.LOOK_AT)]
-        conditions += self._faults(code, state, faults)
         if block in self.meetings:
             conditions.append(state.reconvergence == block)
         conditions += [slot(code, state.launch, field) > slot(code, state.launch, limit) for field, limit in self.watch]

@@ -61,7 +61,7 @@ class BlockLoop:
         """Go back to the begin, or go on behind the loop; ``taken`` are the lanes that take the branch."""
         code, ends = self.values.code, self.ends
         onward = code.builder.append_basic_block("onward")
-        ends.unless(code, [taken != self.state.mask, *ends.obstacles(code, self.state, self.block, False)], onward)
+        ends.unless(code, [taken != self.state.mask, *ends.obstacles(code, self.state, self.block)], onward)
         after = ends.visited(code, self.state, self.block)
         last = {cell: _carried(self._bare(cell)) for cell in self._phis}
         here = code.builder.block

@@ -100,20 +100,20 @@ class GroupEnds(Ends):
             first = code.intrinsic("llvm.cttz.i32", I32, [state.mask, code.const(I1, 1)]).zext(I64)
             members = (state.record + (Warp.MASKS + 128 * barrier) + first * 4).load(I32)
             with code.if_(((members & state.alive) == state.mask) & (taken == state.mask), likely=True):
-                self._enter(code, state, end.fall, faults, waits)
+                self._enter(code, state, end.fall, waits)
             self._step(code, state, Step.CONVERGE, block, taken)
         elif end.kind == BlockKind.BREAK:
             waiting = (state.record + (Warp.WAITING + 4 * barrier)).load(I32)
             with code.if_(waiting == 0, likely=True):
-                self._enter(code, state, end.fall, faults, waits)
+                self._enter(code, state, end.fall, waits)
             self._step(code, state, Step.CHANGED, block, taken)
         elif end.kind == BlockKind.YIELD:
             with code.if_((state.record + Warp.TOP).load(I64) == state.record + Warp.STACK, likely=True):
-                self._enter(code, state, end.fall, faults, waits)
+                self._enter(code, state, end.fall, waits)
             self._step(code, state, Step.REST, block, taken)
         elif end.kind in (BlockKind.GUARDED_EXIT, BlockKind.SYNC):
             with code.if_(taken == 0, likely=True):
-                self._enter(code, state, end.fall, faults, waits)
+                self._enter(code, state, end.fall, waits)
             self._step(code, state, Step.SYNC if end.kind == BlockKind.SYNC else Step.EXIT, block, taken)
         else:
             super().go_on(code, state, block, taken, faults, waits)

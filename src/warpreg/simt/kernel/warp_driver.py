@@ -153,7 +153,8 @@ def _run_warp(module: Any, options: Driver) -> Any:
     launch, warp = code.arguments
     path = slot(code, launch, Slot.PATH)
     if options.record_path:
-        path = named(code, launch, warp, path)
+        is_same = slot(code, launch, Slot.PATH_WARP) == warp
+        path = is_same.select(path, named(launch, warp, path))
     given = load(code, launch, warp, slot(code, launch, Slot.READY), path, slot(code, launch, Slot.EXECUTED))
     code.ret(code.call(running.declared(module, ENTER), given.arguments))
     return code.function

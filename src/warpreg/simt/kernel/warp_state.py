@@ -85,12 +85,11 @@ def warp_record(code: Code, launch: Value, warp: Value) -> Value:
     return record_of(slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES))
 
 
-def named(code: Code, launch: Value, warp: Value, path: Value) -> Value:
-    """Record the warp of the following visits in the path, unless it is the same; returns the next position."""
-    same = slot(code, launch, Slot.PATH_WARP) == warp
+def named(launch: Value, warp: Value, path: Value) -> Value:
+    """Record the warp of the following visits in the path; returns the next position."""
     path.store((warp.trunc(I32) << 2) | PathWord.WARP)
     set_slot(launch, Slot.PATH_WARP, warp)
-    return same.select(path, path + 4)
+    return path + 4
 
 
 def begin_turn(launch: Value, warp: Value, executed: Value) -> None:
@@ -204,8 +203,6 @@ class WarpState:
             set_slot(self.launch, Slot.EXECUTED, given.executed)
         row = self.row(block)
         instructions = (row + BlockField.INSTRUCTIONS).load(I32).zext(I64)
-        with code.if_(instructions == 0, likely=False):
-            set_slot(self.launch, Slot.LOOK_AT, code.const(I64, 0))
         after = replace(
             self.visited(block, self.mask.get(), instructions),
             lanes=code.undefined(I32),
@@ -225,7 +222,7 @@ class WarpState:
         """Return from the driver at a limit, or store when to look again.
 
         Each visit executes at least one instruction and adds at most 20 bytes to the path: thread block, warp, visit
-        and mask.  After a block without instructions, the next visit looks.
+        and mask.  A block without instructions resets the limit.
         """
         code, launch, executed = self.code, self.launch, self.running.executed
         pause, turn = slot(code, launch, Slot.PAUSE_AT), slot(code, launch, Slot.TURN_END)

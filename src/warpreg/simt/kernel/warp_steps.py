@@ -113,7 +113,7 @@ def freed(state: WarpState, release: Any) -> None:
 
 def end_turn(state: WarpState, is_over: bool = False) -> None:
     """Go on with the next warp that can run, or return from the driver if there is none; ``is_over``: this warp has
-    ended, or its state is in its record."""
+    ended, or its state is in its record.  The next one is another: a warp alone does not end its turn here."""
     code, launch, executed = state.code, state.launch, state.running.executed
     ready = state.ready.get()
     later = ready & (code.const(I64, ALL - 1) << state.warp)
@@ -125,7 +125,7 @@ def end_turn(state: WarpState, is_over: bool = False) -> None:
     warp, path = code.lowest_bit(rest), state.running.path
     begin_turn(launch, warp, executed)
     if state.options.record_path:
-        path = named(code, launch, warp, path)
+        path = named(launch, warp, path)
     following = WarpState(code, state.options, load(code, launch, warp, ready, path, executed))
     following.mask.set(following.running.lanes)
     following.visit()

@@ -1,22 +1,26 @@
 """Fast path of common accesses inside the basic block: all lanes active, and contiguous or all at one address.
 
-The shape of an address register is computed once per block for all accesses with different offsets.  The memory
-operation handles all other cases (inactive lanes, other strides, bounds, alignment).
+The shape of an address register is computed once per block for all accesses with different offsets, and so is whether
+all of them are in bounds.  The memory operation handles all other cases (inactive lanes, other strides, bounds,
+alignment).
 """
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warpreg.analysis.convergence import parted_blocks
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import Kernel
+from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.memory_access import memory_form
-from warpreg.ir.operands import Address, Register
+from warpreg.ir.operands import Address, Register, registers_of
 from warpreg.simt.block.address_groups import Group, Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
+from warpreg.simt.block.sites import Span
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
@@ -33,25 +37,44 @@ FEW = 8
 many of them."""
 
 
-def worthwhile(kernel: Kernel) -> frozenset[int]:
-    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget.
+def worthwhile(kernel: Kernel) -> dict[int, Span]:
+    """The loads and stores with a fast path, by pc: those that share an address register first, within the budget;
+    with the span of all in the block that use the same value of the register.
 
     Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.
     """
-    shared: list[int] = []
-    alone: list[int] = []
+    shared: dict[int, Span] = {}
+    alone: dict[int, Span] = {}
     parted = parted_blocks(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
-        by_register: dict[str, list[int]] = {}
-        for pc, instruction in enumerate(block.instructions, first):
-            register = _address_register(instruction)
-            if register:
-                by_register.setdefault(register, []).append(pc)
-        for pcs in by_register.values():
-            (shared if len(pcs) > 1 else alone).extend(pcs)
-    few = alone if len(alone) <= FEW else []
-    away = {pc for block in parted for pc in range(kernel.first_pcs()[block], kernel.first_pcs()[block + 1])}
-    return frozenset(shared[:MOST] + [pc for pc in few if pc not in away])
+        spans = _spans(block, first)
+        registers = Counter(_register(block.instructions[pc - first]) for pc in spans)
+        for pc, span in spans.items():
+            if registers[_register(block.instructions[pc - first])] > 1:
+                shared[pc] = span
+            elif block.index not in parted:
+                alone[pc] = span
+    return dict(itertools.islice(shared.items(), MOST)) | (alone if len(alone) <= FEW else {})
+
+
+def _spans(block: Block, first_pc: int) -> dict[int, Span]:
+    """The spans of the accesses of a block through a register, by pc."""
+    spans: dict[int, Span] = {}
+    together: dict[str, dict[int, int]] = {}
+
+    def close(register: str) -> None:
+        offsets = together.pop(register, {})
+        spans.update(dict.fromkeys(offsets, Span(min(offsets.values()), max(offsets.values()))) if offsets else {})
+
+    for pc, instruction in enumerate(block.instructions, first_pc):
+        address = _address(instruction)
+        if address is not None:
+            together.setdefault(_register(instruction), {})[pc] = address.offset
+        for written in (register for operand in instruction.results for register in registers_of(operand)):
+            close(written.name)
+    for register in list(together):
+        close(register)
+    return spans
 
 
 def few_guards(kernel: Kernel) -> bool:
@@ -63,15 +86,23 @@ def few_guards(kernel: Kernel) -> bool:
     return sum(form is not None and not form.is_atomic for form in guarded) <= MAX_GUARDS
 
 
-def _address_register(instruction: Instruction) -> str:
-    """The address register of a scalar load or store of global or shared memory; empty for anything else."""
+def _address(instruction: Instruction) -> Address | None:
+    """The address, in a register, of a scalar load or store of global or shared memory; None for anything else."""
     form = memory_form(instruction)
     if not form or instruction.guard or instruction.opcode == "ldu" or form.is_atomic:
-        return ""
+        return None
     if form.space not in ("global", "shared") or (form.count > 1 and instruction.opcode.islower()):
-        return ""
+        return None
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
-    return address.base.name if isinstance(address.base, Register) else ""
+    return address if isinstance(address.base, Register) else None
+
+
+def _register(instruction: Instruction) -> str:
+    """The address register of an access that has one."""
+    address = _address(instruction)
+    assert address is not None
+    assert isinstance(address.base, Register)
+    return address.base.name
 
 
 @dataclass(frozen=True)
@@ -105,6 +136,15 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
         )
     found: Shape = values.shapes[key]
     return found
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an access is: its byte offset from the addresses, its site, and the span of all that share them."""
+
+    offset: int
+    site: Site
+    span: Span
 
 
 @dataclass(frozen=True)
@@ -143,35 +183,26 @@ class _Lanes:
         return _Lanes(*code.choose_several(mask == FULL, examine, lambda: [none, absent, absent]))
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The access of lane 0: its host address, and whether it is in bounds and aligned."""
-
-    host: Value
-    sound: Value
-
-
 def load(
     values: BlockValues,
     operation: Operation,
     addresses: Shape,
-    offset: int,
-    site: Site,
+    place: Place,
     otherwise: Callable[[], Value],
 ) -> Value:
-    """Load at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases.
+    """Load at a place of ``addresses``; ``otherwise`` emits the call for all other cases.
 
     A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
     vector = lanes_of(ir.IntType(8 * operation.size))
-    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
+    host, sound = _prefetched(values, operation, addresses, place)
 
     def usual() -> list[Value]:
-        row = place.host.load(vector, align=operation.size)
+        row = host.load(vector, align=operation.size)
         return [addresses.row.select(row, row.lane(0).splat())]
 
-    access = Access(values, addresses, site, offset, group)
-    (value,) = access.choose(place.sound, usual, lambda: [otherwise()])
+    access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
+    (value,) = access.choose(sound, usual, lambda: [otherwise()])
     return value
 
 
@@ -179,23 +210,23 @@ def store(
     values: BlockValues,
     operation: Operation,
     addresses: Shape,
-    offset: int,
-    site: Site,
+    place: Place,
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
-    """Store at ``addresses`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
-    place, group = _place(values, operation, addresses, offset, site), _group(values, operation, addresses, site)
+    """Store at a place of ``addresses``; ``otherwise`` emits the call for all other cases."""
+    host, sound = _prefetched(values, operation, addresses, place)
 
     def usual() -> list[Value]:
-        place.host.store(value, align=operation.size)
+        host.store(value, align=operation.size)
         return []
 
     def rest() -> list[Value]:
         otherwise()
         return []
 
-    Access(values, addresses, site, offset, group).choose(addresses.row & place.sound, usual, rest)
+    access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
+    access.choose(both(values, addresses.row, sound), usual, rest)
 
 
 @dataclass(frozen=True)
@@ -204,8 +235,7 @@ class Access:
 
     values: BlockValues
     addresses: Shape
-    site: Site
-    offset: int
+    place: Place
     group: Group | None
 
     def choose(
@@ -218,18 +248,19 @@ class Access:
         """
         code, launch, group = self.values.code, self.values.launch, self.group
         if group is None:
-            return code.choose_several(self.addresses.usual & sound, usual, otherwise)
-        group.members.append((self.site, self.offset))
+            return code.choose_several(both(self.values, self.addresses.usual, sound), usual, otherwise)
+        group.members.append((self.place.site, self.place.offset))
         position = self.values.position()
 
         def outside() -> list[Value]:
             with code.if_(group.steps):
-                group.restore(self.site.address, self.offset)
+                group.restore(self.place.site.address, self.place.offset)
             set_slot(launch, Slot.ADDRESSES, position)
             found = otherwise()
             return [slot(code, launch, Slot.ADDRESSES), *found]
 
-        following, *results = code.choose_several(group.steps & sound, lambda: [group.put(position), *usual()], outside)
+        goes_on = both(self.values, group.steps, sound)
+        following, *results = code.choose_several(goes_on, lambda: [group.put(position), *usual()], outside)
         self.values.go_on_at(following)
         return results
 
@@ -247,19 +278,52 @@ def _group(values: BlockValues, operation: Operation, addresses: Shape, site: Si
     return group_of(values, addresses, site) if operation.record else None
 
 
-def _place(values: BlockValues, operation: Operation, addresses: Shape, offset: int, site: Site) -> _Place:
-    size, code = operation.size, values.code
-    at = addresses.base + offset % (1 << addresses.base.type.width) if offset else addresses.base
-    address = at.zext(I64)
-    if operation.space == "shared":
-        sound = address + addresses.reach + size <= values.field(Slot.SHARED_BYTES)
-        host = values.field(Slot.SHARED) + address
-    else:
-        span = (site.address + SiteField.SPAN).load(I64)
-        distance = at - (site.address + SiteField.FIRST).load(I64)
-        sound = (distance < span) & (distance + addresses.reach < span)
-        host = at + values.field(Slot.GLOBAL_BIAS)
-        prefetch_row(code, host, size, operation.action == "store")
-    if offset % size:
-        sound = code.const(sound.type, 0)
-    return _Place(host, sound)
+def both(values: BlockValues, one: Value, other: Value) -> Value:
+    """Whether two conditions hold, computed once for the same ones."""
+    key = (id(one.llvm), id(other.llvm))
+    if key not in values.shapes:
+        values.shapes[key] = one & other
+    found: Value = values.shapes[key]
+    return found
+
+
+def _prefetched(values: BlockValues, operation: Operation, addresses: Shape, place: Place) -> tuple[Value, Value]:
+    """`placed`, and later rows of global memory fetched."""
+    host, sound = placed(values, operation.space, addresses, place, operation.size)
+    if operation.space == "global":
+        prefetch_row(values.code, host, operation.size, operation.action == "store")
+    return host, sound
+
+
+def placed(
+    values: BlockValues, space: str, addresses: Shape, place: Place, size: int, element: int = 0
+) -> tuple[Value, Value]:
+    """The host address of lane 0 of an access of ``size`` bytes a lane, and whether all accesses with these addresses
+    in its span are in bounds and aligned; ``element``: the bytes that a site's bounds are for, 0 for ``size``."""
+    base, code = addresses.base, values.code
+    at = base + place.offset % (1 << base.type.width) if place.offset else base
+    host = values.field(Slot.SHARED) + at.zext(I64) if space == "shared" else at + values.field(Slot.GLOBAL_BIAS)
+    if place.offset % size:
+        return host, code.const(I1, 0)
+    key = (id(addresses), space, place.span, size)
+    if key not in values.shapes:
+        if space == "shared":
+            values.shapes[key] = _within_shared(values, addresses, place.span, size)
+        else:
+            values.shapes[key] = _within_buffer(addresses, place, size - (element or size))
+    return host, values.shapes[key]
+
+
+def _within_shared(values: BlockValues, addresses: Shape, span: Span, size: int) -> Value:
+    bytes_ = values.field(Slot.SHARED_BYTES)
+    first = addresses.base.zext(I64) + span.low % (1 << 64)
+    sound = first + addresses.reach + (span.high - span.low + size) <= bytes_
+    return (first < bytes_) & sound if span.low < 0 else sound
+
+
+def _within_buffer(addresses: Shape, place: Place, beyond: int) -> Value:
+    """``beyond``: bytes of an access behind its first element."""
+    site, span = place.site.address, place.span
+    begins = (site + SiteField.SPAN).load(I64)
+    first = addresses.base - (site + SiteField.FIRST).load(I64) + span.low % (1 << 64)
+    return (first < begins) & (first + addresses.reach + (span.high - span.low + beyond) < begins)

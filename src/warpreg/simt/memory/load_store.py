@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from warpreg.simt.block import address_recording
-from warpreg.simt.block.native_records import Fault, SiteField, Slot, set_slot, slot
+from warpreg.simt.block import address_recording, stops
+from warpreg.simt.block.native_records import Fault, SiteField, Slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
@@ -237,25 +237,34 @@ class _Access:
         return (condition.bitcast(I32) | ~self.mask) == FULL
 
     def _usual(self, base: Value, values: list[Value]) -> None:
-        """The common cases, which return from the operation: all lanes active, and contiguous or at one address."""
+        """The common cases, which return from the operation: many lanes active, and all lanes, active or not,
+        contiguous or at one address."""
         code = self.code
         first, span = self._bounds()
         distance = self.address - base.splat()
         aligned = (base & (self.alignment - 1)) == 0
-        with code.if_((self.mask == FULL) & (base - first < span) & aligned, likely=True):
+        many = code.intrinsic("llvm.ctpop.i32", I32, [self.mask]) > LANES // 2
+        with code.if_(many & (base - first < span) & aligned, likely=True):
             if self.alignment == self.size:
                 inside = base - first + self.size * (LANES - 1) < span
                 is_row = ((distance == self._ramp).bitcast(I32) == FULL) & inside
                 with self._recorded_if(is_row, base, self.size):
-                    host = self._host(base)
-                    if self.operation.action == "load":
-                        code.ret(host.load(self.vector, align=self.size))
-                    else:
-                        host.store(values[0], align=self.size)
-                        code.ret()
+                    self._row(self._host(base), values)
             if self.operation.action == "load":
                 with self._recorded_if((distance == 0).bitcast(I32) == FULL, base, 0):
                     code.ret(self._host(base).load(self.operation.element).splat())
+
+    def _row(self, host: Value, values: list[Value]) -> None:
+        """Access a row of which all bytes are in bounds, and return; a load reads those of other lanes too."""
+        code = self.code
+        if self.operation.action == "load":
+            code.ret(host.load(self.vector, align=self.size))
+            return
+        with code.if_(self.mask == FULL, likely=True):
+            host.store(values[0], align=self.size)
+            code.ret()
+        self._masked(host, values)
+        code.ret()
 
     @contextmanager
     def _recorded_if(self, condition: Value, base: Value, stride: int) -> Iterator[None]:
@@ -354,10 +363,7 @@ class _Access:
     def _stop(self, fault: Fault, lane: Value, address: Value) -> None:
         code, launch = self.code, self.launch
         with code.if_(slot(code, launch, Slot.FAULT) == 0):
-            set_slot(launch, Slot.FAULT, code.const(I64, fault))
-            set_slot(launch, Slot.FAULT_SITE, self.site)
-            set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
-            set_slot(launch, Slot.FAULT_ADDRESS, address + self.operation.window)
+            stops.stop(code, launch, fault, self.site, lane, address + self.operation.window)
         _return(code, self.operation, None)
 
     def _load(self, base: Value, step: Value) -> Value:

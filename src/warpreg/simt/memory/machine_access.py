@@ -71,7 +71,7 @@ class MachineAccess(MemoryAccess):
         form = self.machine_form
         shape = coalesced_path.shape(self.values, base, form.bytes, mask)
         self.values.field(Slot.HELPERS)
-        load = VectorLoad(self.values, self.space, form.count, shape, offset, self.own(site), self.sites.record)
+        load = VectorLoad(self.values, self.space, form.count, shape, self.place(offset, site), self.sites.record)
         return load.emit(lambda: self._called(self._moved(base, offset), site, mask, []))
 
     def _called(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
@@ -146,9 +146,9 @@ class MachineAccess(MemoryAccess):
             return self.call(operation, site, mask, [self._moved(base, offset), *given])
 
         if given:
-            coalesced_path.store(self.values, operation, shape, offset, self.own(site), given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, self.place(offset, site), given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, shape, offset, self.own(site), otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, self.place(offset, site), otherwise)]
 
 
 def addresses(values: BlockValues, source: tuple[Operand, Rows], space: str, instruction: Instruction) -> Value:

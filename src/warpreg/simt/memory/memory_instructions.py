@@ -20,6 +20,7 @@ from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory import coalesced_path
+from warpreg.simt.memory.coalesced_path import Place
 from warpreg.simt.memory.load_store import Operation
 
 if TYPE_CHECKING:
@@ -156,13 +157,13 @@ class MemoryAccess:
             return self.call(operation, site, mask, [address, *given])
 
         if given:
-            coalesced_path.store(self.values, operation, shape, offset, self.own(site), given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, self.place(offset, site), given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, shape, offset, self.own(site), otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, self.place(offset, site), otherwise)]
 
-    def own(self, site: Value) -> Site:
-        """The site of the instruction, with its number."""
-        return Site(site, self.site_number)
+    def place(self, offset: int, site: Value) -> Place:
+        """Where the instruction accesses memory, with a byte offset from its address."""
+        return Place(offset, Site(site, self.site_number), self.sites.inline[self.pc])
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.ir.address_space import TEXTURE_WINDOW
-from warpreg.simt.block.native_records import Fault, Slot, set_slot, slot
+from warpreg.simt.block import stops
+from warpreg.simt.block.native_records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import F32
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value
@@ -62,9 +63,6 @@ def stop(code: Code, place: Place, fault: Fault, address: Value) -> None:
     launch, site, mask = place
     with code.if_(slot(code, launch, Slot.FAULT) == 0):
         lane = code.intrinsic("llvm.cttz.i32", I32, [mask, code.const(I1, 1)])
-        set_slot(launch, Slot.FAULT, code.const(I64, fault))
-        set_slot(launch, Slot.FAULT_SITE, site)
-        set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
-        set_slot(launch, Slot.FAULT_ADDRESS, address)
+        stops.stop(code, launch, fault, site, lane, address)
     result = code.function.signature.result
     code.ret(None if isinstance(result, ir.VoidType) else code.const(result, 0))
