@@ -152,7 +152,7 @@ class _Access:
         if self.operation.in_global_memory:
             prefetch_step(self.code, self.site, base, self._origin(), self.operation.action == "store")
         self._usual(base, values)
-        return self._call_rest(values) if self.operation.fits_registers else self.perform_rest(values)
+        return self._apart("rest", _Access.perform_rest, values)
 
     def perform_rest(self, values: list[Value]) -> Value | None:
         """Everything but the usual cases."""
@@ -162,28 +162,49 @@ class _Access:
         if self.operation.space == "local":
             self._record()
             return self._one_by_one(values)
-        if self.operation.action not in ("load", "store"):
-            self._check()
-            self._record()
-            return self._one_by_one(values)
-        base = self.address.lane(0)
-        step = self.address.lane(1) - base
-        no = self.code.const(I1, 0)
-        is_row = self.code.choose(
-            step == self.size, lambda: self._all(self.address == base.splat() + self._ramp), lambda: no
-        )
-        with self.code.if_(is_row), self.code.if_(self._ends_are_inside(base)):
-            self._record_affine(base, self.size)
-            _return(self.code, self.operation, self._masked(self._host(base), values))
-        self._check()
-        with self.code.if_(is_row):
-            self._record_affine(base, self.size)
-            _return(self.code, self.operation, self._masked(self._host(base), values))
+        if self.operation.action in ("load", "store"):
+            base = self.address.lane(0)
+            with self.code.if_(self._is_row(base)), self.code.if_(self._ends_are_inside(base)):
+                self._partial_row(base, values)
+        first, span = self._bounds()
+        distance = self.address - first.splat() if self.operation.in_global_memory else self.address
+        with self.code.if_(~self._are_sound(distance, self._aligned_span(first, span)), likely=False):
+            _return(self.code, self.operation, self._apart("search", _Access.search, values))
+        return self._irregular(values)
+
+    def search(self, values: list[Value]) -> Value | None:
+        """Where not all active lanes are in the buffer last used, or aligned: fault, or search a buffer for each."""
+        if not self.operation.in_global_memory:
+            self._fault(self.address, self._bounds()[1])
+            return None
+        self._check_each_lane()
+        if self.operation.action in ("load", "store"):
+            base = self.address.lane(0)
+            with self.code.if_(self._is_row(base)):
+                self._partial_row(base, values)
+        return self._irregular(values)
+
+    def _irregular(self, values: list[Value]) -> Value | None:
+        """Access addresses that are sound, but no row."""
         if self.operation.action == "load":
-            return self._load(base, step)
+            return self._load(self.address.lane(0))
         self._record()
+        if self.operation.action != "store":
+            return self._one_by_one(values)
         scatter(self.code, self._host(self.address), values[0], self.mask, self.lanes, self.operation.space == "shared")
         return None
+
+    def _is_row(self, base: Value) -> Value:
+        """Whether the active lanes are contiguous."""
+        step, no = self.address.lane(1) - base, self.code.const(I1, 0)
+        return self.code.choose(
+            step == self.size, lambda: self._all(self.address == base.splat() + self._ramp), lambda: no
+        )
+
+    def _partial_row(self, base: Value, values: list[Value]) -> None:
+        """Access the active lanes of a row, and return."""
+        self._record_affine(base, self.size)
+        _return(self.code, self.operation, self._masked(self._host(base), values))
 
     def _record(self) -> None:
         """Record the addresses, if they are recorded."""
@@ -220,17 +241,23 @@ class _Access:
     def _ramp(self) -> Value:
         return self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
 
-    def _call_rest(self, values: list[Value]) -> Value:
-        """The rest as a function, so that the usual cases need no stack frame."""
+    def _apart(
+        self, name: str, part: Callable[[_Access, list[Value]], Value | None], values: list[Value]
+    ) -> Value | None:
+        """A rarer part as a function of its own, which gets all arguments in registers, so that the usual ones need no
+        stack frame."""
         operation, outer = self.operation, self.code
-        name = f"{operation.name}_rest_{operation.window:x}"
-        code = Code(outer.module, name, operation.result, [argument.type for argument in outer.arguments])
+        if not operation.fits_registers:
+            return part(self, values)
+        given = [self.launch, self.site, self.mask, self.address, *values]
+        code = Code(
+            outer.module, f"{operation.name}_{name}_{operation.window:x}", operation.result, [one.type for one in given]
+        )
         code.function.linkage = "internal"
         code.function.attributes.add("noinline")
-        launch, site, mask, address, *given = code.arguments
-        access = _Access(code, operation, launch, site, mask, address)
-        _return(code, operation, access.perform_rest(given))
-        return outer.tail_call(code.function, [self.launch, self.site, self.mask, self.address, *values])
+        launch, site, mask, address, *rest = code.arguments
+        _return(code, operation, part(_Access(code, operation, launch, site, mask, address), rest))
+        return outer.tail_call(code.function, given)
 
     def _all(self, condition: Value) -> Value:
         """Whether a condition is true in all active lanes."""
@@ -305,16 +332,6 @@ class _Access:
         first = Slot.GLOBAL_BIAS if self.operation.in_global_memory else Slot.SHARED
         return slot(self.code, self.launch, first)
 
-    def _check(self) -> None:
-        """Fault, and return, unless every active lane is in bounds and aligned."""
-        first, span = self._bounds()
-        distance = self.address - first.splat() if self.operation.in_global_memory else self.address
-        with self.code.if_(~self._are_sound(distance, self._aligned_span(first, span)), likely=False):
-            if self.operation.in_global_memory:
-                self._check_each_lane()
-            else:
-                self._fault(self.address, span)
-
     def _aligned_span(self, first: Value, span: Value) -> Value:
         """The span of addresses from ``first`` on; 0 if that is misaligned, so that each lane is checked alone."""
         return ((first & (self.alignment - 1)) == 0).select(span, span - span)
@@ -366,8 +383,8 @@ class _Access:
             stops.stop(code, launch, fault, self.site, lane, address + self.operation.window)
         _return(code, self.operation, None)
 
-    def _load(self, base: Value, step: Value) -> Value:
-        code = self.code
+    def _load(self, base: Value) -> Value:
+        code, step = self.code, self.address.lane(1) - base
         with code.if_(step == 0), code.if_(self._all(self.address == base.splat())):
             self._record_affine(base, 0)
             code.ret(self._host(base).load(self.operation.element).splat())
