@@ -8,6 +8,7 @@ alignment).
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, Register, registers_of
 from warpreg.simt.block.address_groups import Group, Site
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.native_records import SiteField, Slot, set_slot, slot
+from warpreg.simt.block.native_records import MAX_WARPS, SiteField, Slot, set_slot, slot
 from warpreg.simt.block.sites import Span
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, Code, Value, lanes_of
@@ -41,8 +42,11 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
     """The loads and stores with a fast path, by pc: those that share an address register first, within the budget;
     with the span of all in the block that use the same value of the register.
 
-    Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.
+    Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.  So
+    are all accesses of a kernel whose thread blocks have fewer threads than a warp.
     """
+    if _most_threads(kernel) < LANES:
+        return {}
     shared: dict[int, Span] = {}
     alone: dict[int, Span] = {}
     parted = parted_blocks(kernel)
@@ -55,6 +59,13 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
             elif block.index not in parted:
                 alone[pc] = span
     return dict(itertools.islice(shared.items(), MOST)) | (alone if len(alone) <= FEW else {})
+
+
+def _most_threads(kernel: Kernel) -> int:
+    """The most threads of a thread block, as the kernel states."""
+    function = next((one for one in kernel.module.functions if one.name == kernel.name), None)
+    stated = [one.arguments for one in function.attributes if one.name in ("maxntid", "reqntid")] if function else []
+    return min((math.prod(int(extent, 0) for extent in extents) for extents in stated), default=MAX_WARPS * LANES)
 
 
 def _spans(block: Block, first_pc: int) -> dict[int, Span]:

@@ -63,36 +63,40 @@ def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element
     whole = I32 if narrow else element
     aligned = offsets & ~3 % (1 << 32) if narrow else offsets
     low = _gather_half(code, base, aligned, mask, whole, 0)
-    upper = code.var(code.const(low.type, 0))
-    with code.if_((mask >> 16) != 0):
-        upper.set(_gather_half(code, base, aligned, mask, whole, 16))
-    joined = low.joined(upper.get())
+    absent = code.const(low.type, 0)
+    upper = code.choose((mask >> 16) == 0, lambda: absent, lambda: _gather_half(code, base, aligned, mask, whole, 16))
+    joined = low.joined(upper)
     return (joined >> ((offsets & 3) << 3)).trunc(lanes_of(element)) if narrow else joined
 
 
 def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: Any, first: int) -> Value:
-    half = offsets.part(first, 16)
-    pointers = code.builder.offset_pointers(base.llvm, half.sext(ir.VectorType(I64, 16)).llvm, element)
+    pointers = _moved(code, base, offsets.part(first, 16), element)
     lanes = (mask >> first).trunc(ir.IntType(16)).bitcast(ir.VectorType(ir.IntType(1), 16))
     vector = ir.VectorType(element, 16)
-    arguments = [Value(code, pointers), code.const(I32, element.width // 8), lanes, code.const(vector, 0)]
+    arguments = [pointers, code.const(I32, element.width // 8), lanes, code.const(vector, 0)]
     return code.intrinsic(f"llvm.masked.gather.v16i{element.width}.v16p0", vector, arguments)
 
 
-def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value, shared: bool = False) -> None:
-    """Store one value per lane at 32 host addresses (i64), the lowest lane first; ``shared``: in shared memory."""
-    element = value.type.element
+def scatter(
+    code: Code, base: Value, offsets: Value, value: Value, mask: Value, lanes: Value, shared: bool = False
+) -> None:
+    """Store one value per lane at ``base`` plus 32 offsets, the lowest lane first; ``shared``: in shared memory.
+
+    Offsets are as in `gather`.
+    """
+    element, number = value.type.element, offsets.type.element
 
     def one_by_one() -> None:
-        addresses, values = spilled(code, host), spilled(code, value)
+        places, values = spilled(code, offsets), spilled(code, value)
         with code.each_set_bit(mask) as lane:
             index = lane.zext(I64)
-            (addresses + index * 8).load(I64).store((values + index * (element.width // 8)).load(element))
+            offset = (places + index * (number.width // 8)).load(number).zext(I64)
+            (base + offset).store((values + index * (element.width // 8)).load(element))
 
     def at_once() -> None:
         name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
         align = code.const(I32, element.width // 8)
-        code.intrinsic(name, ir.VoidType(), [value, _pointers(code, host, element), align, lanes])
+        code.intrinsic(name, ir.VoidType(), [value, _moved(code, base, offsets, element), align, lanes])
 
     has_instruction = vector_bits() == 512 and element.width >= 32
     _by_lanes(code, mask, has_instruction, one_by_one, at_once, FEW_SHARED_LANES if shared else 0)
@@ -127,6 +131,12 @@ def _gather_instruction(code: Code, host: Value, lanes: Value, element: Any) -> 
     name = f"llvm.masked.gather.v32i{element.width}.v32p0"
     align = code.const(I32, element.width // 8)
     return code.intrinsic(name, vector, [_pointers(code, host, element), align, lanes, code.const(vector, 0)])
+
+
+def _moved(code: Code, base: Value, offsets: Value, element: Any) -> Value:
+    """Pointers to ``base`` plus offsets."""
+    wide = offsets.sext(ir.VectorType(I64, offsets.type.count))
+    return Value(code, code.builder.offset_pointers(base.llvm, wide.llvm, element))
 
 
 def _pointers(code: Code, host: Value, element: Any) -> Value:

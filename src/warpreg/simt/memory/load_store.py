@@ -191,7 +191,8 @@ class _Access:
         self._record()
         if self.operation.action != "store":
             return self._one_by_one(values)
-        scatter(self.code, self._host(self.address), values[0], self.mask, self.lanes, self.operation.space == "shared")
+        in_shared = self.operation.space == "shared"
+        scatter(self.code, self._origin(), self.address, values[0], self.mask, self.lanes, in_shared)
         return None
 
     def _is_row(self, base: Value) -> Value:

@@ -122,8 +122,8 @@ class _Access:
                 )
         elif operation.action == "store":
             for element in range(operation.count):
-                host = self._at(offsets, element).zext(lanes_of(I64)) + self.base.splat()
-                scatter(code, host, self._row(element).load(lanes_of(operation.element), align=32), inside, lanes)
+                value = self._row(element).load(lanes_of(operation.element), align=32)
+                scatter(code, self.base, self._at(offsets, element), value, inside, lanes)
         elif operation.action == "format":
             self._format(offsets, inside)
         else:
