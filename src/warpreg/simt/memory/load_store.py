@@ -166,9 +166,7 @@ class _Access:
             base = self.address.lane(0)
             with self.code.if_(self._is_row(base)), self.code.if_(self._ends_are_inside(base)):
                 self._partial_row(base, values)
-        first, span = self._bounds()
-        distance = self.address - first.splat() if self.operation.in_global_memory else self.address
-        with self.code.if_(~self._are_sound(distance, self._aligned_span(first, span)), likely=False):
+        with self.code.if_(~self._are_sound(), likely=False):
             _return(self.code, self.operation, self._apart("search", _Access.search, values))
         return self._irregular(values)
 
@@ -267,12 +265,15 @@ class _Access:
     def _usual(self, base: Value, values: list[Value]) -> None:
         """The common cases, which return from the operation: many lanes active, and all lanes, active or not,
         contiguous or at one address."""
-        code = self.code
-        first, span = self._bounds()
+        many = self.code.intrinsic("llvm.ctpop.i32", I32, [self.mask]) > LANES // 2
+        with self.code.if_(many, likely=True):
+            self._together(base, values)
+
+    def _together(self, base: Value, values: list[Value]) -> None:
+        code, (first, span) = self.code, self._bounds()
         distance = self.address - base.splat()
         aligned = (base & (self.alignment - 1)) == 0
-        many = code.intrinsic("llvm.ctpop.i32", I32, [self.mask]) > LANES // 2
-        with code.if_(many & (base - first < span) & aligned, likely=True):
+        with code.if_((base - first < span) & aligned, likely=True):
             if self.alignment == self.size:
                 inside = base - first + self.size * (LANES - 1) < span
                 is_row = ((distance == self._ramp).bitcast(I32) == FULL) & inside
@@ -333,12 +334,17 @@ class _Access:
         first = Slot.GLOBAL_BIAS if self.operation.in_global_memory else Slot.SHARED
         return slot(self.code, self.launch, first)
 
-    def _aligned_span(self, first: Value, span: Value) -> Value:
-        """The span of addresses from ``first`` on; 0 if that is misaligned, so that each lane is checked alone."""
-        return ((first & (self.alignment - 1)) == 0).select(span, span - span)
+    def _are_sound(self) -> Value:
+        """Whether the address of every active lane is aligned and in the buffer last used."""
+        code, reach = self.code, self.alignment - 1
+        if not self.operation.in_global_memory:
+            return self._are_below(self.address, slot(code, self.launch, Slot.SHARED_BYTES).trunc(self.scalar))
+        first, span = self._bounds()
+        end = ((first & reach) == 0).select(span + reach, code.const(I64, 0))  # or else each lane is checked alone
+        return self._are_below(self.address - first.splat(), end)
 
-    def _are_sound(self, distance: Value, span: Value) -> Value:
-        """Whether the distance of every active lane is aligned and less than a span.
+    def _are_below(self, distance: Value, end: Value) -> Value:
+        """Whether the distance of every active lane is aligned, and as many bytes follow before ``end``.
 
         Rotated by the bits that are 0 in aligned distances, a misaligned one is greater than any limit.
         """
@@ -347,8 +353,7 @@ class _Access:
         if shift:
             name = f"llvm.fshr.v{LANES}i{self.scalar.width}"
             distance = code.intrinsic(name, vector, [distance, distance, code.const(vector, shift)])
-            span = span + (self.alignment - 1) >> shift
-        return self._all(distance < span.splat())
+        return self._all(distance < (end >> shift).splat())
 
     def _check_each_lane(self) -> None:
         """Find the buffer of every lane; the last one found is cached in the site."""
@@ -422,10 +427,9 @@ class _Access:
     def _checked_local(self) -> Value:
         """Host addresses of local offsets: the frames of the block's threads are contiguous."""
         code, launch = self.code, self.launch
-        span = self._space_span(Slot.LOCAL_BYTES)
-        with code.if_(~self._are_sound(self.address, span), likely=False):
-            self._fault(self.address, span)
         frame = slot(code, launch, Slot.LOCAL_BYTES)
+        with code.if_(~self._are_below(self.address, frame.trunc(self.scalar)), likely=False):
+            self._fault(self.address, self._space_span(Slot.LOCAL_BYTES))
         first = slot(code, launch, Slot.LOCAL) + slot(code, launch, Slot.WARP) * frame * LANES
         ramp = code.const(lanes_of(I64), list(range(LANES)))
         return self.address.zext(lanes_of(I64)) + ramp * frame.splat() + first.splat()
