@@ -97,7 +97,7 @@ def test_a_full_buffer_does_not_change_a_path_of_a_long_loop(run: Runner) -> Non
 def test_blocks_jump_to_those_that_all_lanes_enter(monkeypatch: pytest.MonkeyPatch) -> None:
     body = "setp.lt.u32 %p1, %t, 9; @%p1 bra B; st.global.u32 [%my_out], 1; B: st.global.u32 [%my_out], 2;"
     functions = code(body, monkeypatch).split("define ")[1:]
-    blocks = {found[1]: text for text in functions if (found := re.search(r'@"block_(\d)"', text))}
+    blocks = {found[1]: text for text in functions if (found := re.match(r'\w+ \w+ @"block_(\d)"', text))}
     jumps = {
         block: set(re.findall(r'musttail call preserve_nonecc i32 @"block_(\d)"', text))
         for block, text in blocks.items()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
@@ -98,6 +99,20 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 }
 
 
+@dataclass(frozen=True)
+class Version:
+    """What the code of a block may assume, from some instruction on (`block_versions`).
+
+    ``likely``: the pcs of accesses whose lanes are as expected; ``guards``: by the number of its LLVM value, whether a
+    guard holds for all lanes or for none; ``is_full``: all lanes are active; ``is_plain``: accesses have no fast path.
+    """
+
+    likely: frozenset[int] = frozenset()
+    guards: Mapping[int, bool] = field(default_factory=dict)
+    is_full: bool = False
+    is_plain: bool = False
+
+
 class BlockValues:
     """Cells and operands of one basic block during its compilation.
 
@@ -129,6 +144,14 @@ class BlockValues:
         self.groups: dict[int, Group] = {}
         """Groups of accesses whose addresses are recorded together, by their address register."""
         self._position: Value | None = None
+        self.version = Version()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Code whose values are not known behind it."""
+        before = {name: dict(one) if isinstance(one, dict) else one for name, one in vars(self).items()}
+        yield
+        vars(self).update(before)
 
     def scratch(self, bytes_: int) -> Value:
         """Address (i64) of stack memory for one instruction; shared by all instructions of the block."""
@@ -164,6 +187,14 @@ class BlockValues:
         if key not in self._inverses:
             self._inverses[key] = predicate, ~predicate
         return self._inverses[key][1]
+
+    def lanes(self, guard: Value) -> Value:
+        """The active lanes (i32) for which a guard holds, computed once."""
+        key = ("lanes", id(guard.llvm))
+        if key not in self.shapes:
+            self.shapes[key] = guard.bitcast(I32) & self.mask
+        found: Value = self.shapes[key]
+        return found
 
     def get(self, cell: Cell) -> Value:
         """The value of a cell in all lanes; inside of `under`, in those for which the guard holds."""
@@ -257,7 +288,10 @@ class BlockValues:
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
                 else:
                     vectors.append((address, value))
-        if vectors:
+        if self.version.is_full:
+            for address, value in vectors:
+                address.store(value, align=64)
+        elif vectors:
             with self.code.if_else(self.mask == FULL) as (all_lanes, some_lanes):
                 with all_lanes:
                     for address, value in vectors:

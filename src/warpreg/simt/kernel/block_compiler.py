@@ -30,7 +30,7 @@ from warpreg.simt.block.running import RunningWarp
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
-from warpreg.simt.kernel import machine_instructions, uniform_instructions
+from warpreg.simt.kernel import block_versions, machine_instructions, uniform_instructions
 from warpreg.simt.kernel.block_ends import Ends, block_name
 from warpreg.simt.kernel.block_loop import BlockLoop, is_arithmetic
 from warpreg.simt.kernel.native_kernel import Record
@@ -105,33 +105,13 @@ class BlockCompiler:
         """Define ``block_N`` and its chained functions, and ``resume_N`` for a block that ends in ``bar.red`` or in a
         host service with a result.
         """
-        kept = [*self.storage.kept(self.kernel, block.index)]
-        count, sites = len(block.instructions), len(self.sites.sites)
+        count = len(block.instructions)
         for start in range(0, max(count, 1), SEGMENT):
-            end = min(start + SEGMENT, count)
-            body = Body(self, running.function(self.module, self._name(block, start)))
-            loop = self._loop(body.values, block, first_pc) if count <= SEGMENT else None
-            if not count:
-                set_slot(body.launch, Slot.LOOK_AT, body.code.const(I64, 0))
-            for i in range(start, end):
-                body.emit(block.instructions[i], first_pc + i)
-            if loop:
-                loop.close(body.taken)
-            body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
-            body.values.hand_over()
-            for group in body.values.groups.values():
-                group.finish()
-            if body.widths:
-                body.widths.flush()
-            if end < count:
-                body.code.jump(running.declared(self.module, self._name(block, end)), body.code.arguments)
-            else:
-                faults = len(self.sites.sites) > sites
-                waiting = any(waits(instruction, self.is_cooperative) for instruction in block.instructions)
-                state = loop.state if loop else RunningWarp.of(body.code)
-                self.ends.go_on(body.code, state, block.index, body.taken, faults, waiting)
+            part = Part(self, block, first_pc, min(start + SEGMENT, count), len(self.sites.sites))
+            body = Body(self, running.function(self.module, part.name(start)))
+            part.define(body, start)
 
-    def _loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
+    def loop(self, values: BlockValues, block: Block, first_pc: int) -> BlockLoop | None:
         """The begin of a loop, if the block is one."""
         plain = not (self.record.values or self.taints or self.ends.keeps_clock)
         if not plain or not self.ends.repeats(block.index) or not is_arithmetic(block.instructions):
@@ -143,9 +123,6 @@ class BlockCompiler:
             exposed |= dict.fromkeys(cell for cell in read if cell not in written)
             written.update(self.storage.written[pc])
         return BlockLoop(values, self.ends, block.index, list(exposed), written)
-
-    def _name(self, block: Block, start: int) -> str:
-        return block_name(block.index) if start == 0 else f"{block_name(block.index)}_{start}"
 
     def successors(self, pc: int) -> tuple[int, ...]:
         """The successors of the block that contains ``pc``."""
@@ -161,6 +138,62 @@ class BlockCompiler:
         body.resume(instruction, pc)
         body.values.flush(frozenset(self.storage.written[pc]))
         body.code.ret(body.values.mask)
+
+
+@dataclass
+class Part:
+    """Some instructions of a block, up to ``end``, as one function, or two (`block_versions`); ``sites``: how many
+    memory instructions there were before."""
+
+    compiler: BlockCompiler
+    block: Block
+    first_pc: int
+    end: int
+    sites: int
+
+    @functools.cached_property
+    def kept(self) -> list[frozenset[Cell]]:
+        """Per instruction of the block: cells that are written by then, and live after it."""
+        return self.compiler.storage.kept(self.compiler.kernel, self.block.index)
+
+    def name(self, start: int) -> str:
+        """The name of the function that begins with an instruction of the block."""
+        return block_name(self.block.index) if start == 0 else f"{block_name(self.block.index)}_{start}"
+
+    def define(self, body: Body, start: int) -> None:
+        """Add the instructions from ``start`` on."""
+        compiler, block = self.compiler, self.block
+        whole = start == 0 and self.end == len(block.instructions)
+        loop = compiler.loop(body.values, block, self.first_pc) if whole and not body.values.version.is_plain else None
+        if not block.instructions:
+            set_slot(body.launch, Slot.LOOK_AT, body.code.const(I64, 0))
+        self.add(body, start, loop)
+
+    def add(self, body: Body, start: int, loop: BlockLoop | None = None) -> None:
+        """Add the instructions from ``start`` on to a function, and its end."""
+        for place in range(start, self.end):
+            block_versions.divide(self, body, place)
+            body.emit(self.block.instructions[place], self.first_pc + place)
+        if loop:
+            loop.close(body.taken)
+        self.leave(body, self.end)
+        if self.end < len(self.block.instructions):
+            body.code.jump(running.declared(self.compiler.module, self.name(self.end)), body.code.arguments)
+            return
+        faults = len(self.compiler.sites.sites) > self.sites
+        waiting = any(waits(one, self.compiler.is_cooperative) for one in self.block.instructions)
+        state = loop.state if loop else RunningWarp.of(body.code)
+        self.compiler.ends.go_on(body.code, state, self.block.index, body.taken, faults, waiting)
+
+    def leave(self, body: Body, end: int) -> None:
+        """Write what is in machine registers behind the instructions before ``end``."""
+        kept = self.kept[end - 1] if end else frozenset[Cell]()
+        body.values.flush(kept | {CARRY_CELL})
+        body.values.hand_over()
+        for group in body.values.groups.values():
+            group.finish()
+        if body.widths:
+            body.widths.flush()
 
 
 class _Context:
@@ -203,6 +236,8 @@ class Body:
 
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction and its effect on taints.  Raises UnsupportedError if it cannot be executed."""
+        if self.is_idle(instruction, pc):
+            return
         taints = self.compiler.taints
         code = taints.at(pc, self.values, self.compiler.storage.bytes) if taints else None
         if code is None:
@@ -217,13 +252,28 @@ class Body:
         self._execute(instruction, pc)
         code.leave(lanes)
 
+    def is_idle(self, instruction: Instruction, pc: int) -> bool:
+        """Whether the guard of an instruction is known to hold for no lane."""
+        held = self.guard(instruction, pc) if self.values.version.guards else None
+        return held is not None and self.values.version.guards.get(id(held.llvm)) is False
+
+    def likely(self, instruction: Instruction, pc: int) -> Value | None:
+        """Whether the lanes of an access of PTX are as expected; None if it is none, or nothing is expected."""
+        if machine_instructions.handles(instruction) or pc not in self.compiler.sites.inline:
+            return None
+        self.form = opcodes.form(instruction)
+        access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
+        with self.values.under(self.guard(instruction, pc)):
+            return access.likely(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
     @property
     def numbering(self) -> Cells:
         """The numbers of the kernel's cells."""
         return accesses(self.compiler.kernel).cells
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
-        if pc not in self.compiler.sites.inline and not is_arithmetic((instruction,)):
+        inline = pc in self.compiler.sites.inline and instruction.guard is None
+        if not inline and not is_arithmetic((instruction,)):
             self.values.hand_over()
         if machine_instructions.handles(instruction):
             machine_instructions.emit(self, instruction, pc)
@@ -268,12 +318,13 @@ class Body:
         if instruction.guard is None:
             return None
         held = self.values.get(self.compiler.storage.read[pc][-1])
-        return self.values.inverse(held) if instruction.guard.negated else held
+        held = self.values.inverse(held) if instruction.guard.negated else held
+        return None if self.values.version.guards.get(id(held.llvm)) else held
 
     def lanes_of_guard(self, instruction: Instruction, pc: int) -> Value:
         """The active lanes for which the guard holds, as an i32 mask."""
         held = self.guard(instruction, pc)
-        return self.values.mask if held is None else held.bitcast(I32) & self.values.mask
+        return self.values.mask if held is None else self.values.lanes(held)
 
     def _compute(self, instruction: Instruction, pc: int) -> list[Value]:
         guard, (row, _) = self.guard(instruction, pc), opcodes.resolve(instruction)

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warpreg.analysis.convergence import parted_blocks
+from warpreg.analysis.lane_strides import lane_strides
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.memory_access import memory_form
-from warpreg.ir.operands import Address, Register, registers_of
+from warpreg.ir.operands import Address, Register
 from warpreg.simt.block.address_groups import Group, Site
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import MAX_WARPS, SiteField, Slot, set_slot, slot
@@ -40,7 +41,8 @@ many of them."""
 
 def worthwhile(kernel: Kernel) -> dict[int, Span]:
     """The loads and stores with a fast path, by pc: those that share an address register first, within the budget;
-    with the span of all in the block that use the same value of the register.
+    with the span of all in the block that use the same value of the register.  Those with a guard have one only as the
+    lanes of others are expected (`block_versions`).
 
     Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.  So
     are all accesses of a kernel whose thread blocks have fewer threads than a warp.
@@ -49,16 +51,24 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
         return {}
     shared: dict[int, Span] = {}
     alone: dict[int, Span] = {}
-    parted = parted_blocks(kernel)
+    guarded: dict[int, Span] = {}
+    parted, strides = parted_blocks(kernel), lane_strides(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         spans = _spans(block, first)
         registers = Counter(_register(block.instructions[pc - first]) for pc in spans)
-        for pc, span in spans.items():
-            if registers[_register(block.instructions[pc - first])] > 1:
+        for pc, own in spans.items():
+            instruction, is_whole = block.instructions[pc - first], block.index not in strides.parted_blocks
+            span = replace(own, stride=strides.first_source(pc, instruction) if is_whole else None)
+            if instruction.guard is not None:
+                guarded[pc] = span if strides.guard(pc) is not None else own
+            elif registers[_register(block.instructions[pc - first])] > 1:
                 shared[pc] = span
             elif block.index not in parted:
                 alone[pc] = span
-    return dict(itertools.islice(shared.items(), MOST)) | (alone if len(alone) <= FEW else {})
+    found = dict(itertools.islice(shared.items(), MOST))
+    found |= alone if len(alone) <= FEW else {}
+    expected = {pc: span for pc, span in guarded.items() if span.stride is not None}
+    return found | (expected if len(expected) <= MAX_GUARDS else {})
 
 
 def _most_threads(kernel: Kernel) -> int:
@@ -71,20 +81,15 @@ def _most_threads(kernel: Kernel) -> int:
 def _spans(block: Block, first_pc: int) -> dict[int, Span]:
     """The spans of the accesses of a block through a register, by pc."""
     spans: dict[int, Span] = {}
-    together: dict[str, dict[int, int]] = {}
-
-    def close(register: str) -> None:
-        offsets = together.pop(register, {})
-        spans.update(dict.fromkeys(offsets, Span(min(offsets.values()), max(offsets.values()))) if offsets else {})
-
+    together: dict[tuple[str, str], dict[int, int]] = {}
     for pc, instruction in enumerate(block.instructions, first_pc):
         address = _address(instruction)
         if address is not None:
-            together.setdefault(_register(instruction), {})[pc] = address.offset
-        for written in (register for operand in instruction.results for register in registers_of(operand)):
-            close(written.name)
-    for register in list(together):
-        close(register)
+            offsets = together.setdefault((_register(instruction), str(instruction.guard)), {})
+            offsets[pc] = address.offset
+            spans.update(dict.fromkeys(offsets, Span(min(offsets.values()), max(offsets.values()))))
+        written = {register.name for register in instruction.defined}
+        together = {key: offsets for key, offsets in together.items() if written.isdisjoint(key)}
     return spans
 
 
@@ -100,7 +105,7 @@ def few_guards(kernel: Kernel) -> bool:
 def _address(instruction: Instruction) -> Address | None:
     """The address, in a register, of a scalar load or store of global or shared memory; None for anything else."""
     form = memory_form(instruction)
-    if not form or instruction.guard or instruction.opcode == "ldu" or form.is_atomic:
+    if not form or instruction.opcode == "ldu" or form.is_atomic:
         return None
     if form.space not in ("global", "shared") or (form.count > 1 and instruction.opcode.islower()):
         return None
@@ -151,11 +156,13 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an access is: its byte offset from the addresses, its site, and the span of all that share them."""
+    """Where an access is: its byte offset from the addresses, its site, and the span of all that share them;
+    ``is_likely``: they are known to be as expected."""
 
     offset: int
     site: Site
     span: Span
+    is_likely: bool = False
 
 
 @dataclass(frozen=True)
@@ -212,8 +219,13 @@ def load(
         row = host.load(vector, align=operation.size)
         return [addresses.row.select(row, row.lane(0).splat())]
 
+    def likely() -> list[Value]:
+        if place.span.stride == 0:
+            return [host.load(vector.element, align=operation.size).splat()]
+        return [host.load(vector, align=operation.size)]
+
     access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
-    (value,) = access.choose(sound, usual, lambda: [otherwise()])
+    (value,) = access.choose(sound, usual, lambda: [otherwise()], likely)
     return value
 
 
@@ -225,11 +237,19 @@ def store(
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
-    """Store at a place of ``addresses``; ``otherwise`` emits the call for all other cases."""
+    """Store at a place of ``addresses``; ``otherwise`` emits the call for all other cases.  Of a single address, the
+    value of the highest lane remains.
+    """
     host, sound = _prefetched(values, operation, addresses, place)
 
     def usual() -> list[Value]:
         host.store(value, align=operation.size)
+        return []
+
+    def likely() -> list[Value]:
+        if place.span.stride:
+            return usual()
+        host.store(value.lane(LANES - 1), align=operation.size)
         return []
 
     def rest() -> list[Value]:
@@ -237,7 +257,7 @@ def store(
         return []
 
     access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
-    access.choose(both(values, addresses.row, sound), usual, rest)
+    access.choose(both(values, addresses.row, sound), usual, rest, likely)
 
 
 @dataclass(frozen=True)
@@ -250,15 +270,21 @@ class Access:
     group: Group | None
 
     def choose(
-        self, sound: Value, usual: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+        self,
+        sound: Value,
+        usual: Callable[[], list[Value]],
+        otherwise: Callable[[], list[Value]],
+        likely: Callable[[], list[Value]],
     ) -> list[Value]:
         """What the access gives: ``usual`` for usual addresses that are ``sound``, else ``otherwise``, which records in
-        code outside the block.
+        code outside the block; ``likely`` where the lanes are as far apart as expected.
 
         The position of recording stays in a machine register: in memory, each access would wait for the one before.
         """
         code, launch, group = self.values.code, self.values.launch, self.group
         if group is None:
+            if self.place.is_likely:
+                return likely()
             return code.choose_several(both(self.values, self.addresses.usual, sound), usual, otherwise)
         group.members.append((self.place.site, self.place.offset))
         position = self.values.position()
@@ -289,6 +315,15 @@ def _group(values: BlockValues, operation: Operation, addresses: Shape, site: Si
     return group_of(values, addresses, site) if operation.record else None
 
 
+def likely(values: BlockValues, space: str, addresses: Shape, place: Place, size: int) -> Value | None:
+    """Whether addresses are as the span of an access expects them; None if it expects nothing."""
+    if place.span.stride not in (0, size) or place.offset % size:
+        return None
+    _, sound = placed(values, space, addresses, place, size)
+    is_expected = addresses.row if place.span.stride else values.inverse(addresses.row)
+    return both(values, is_expected, both(values, addresses.usual, sound))
+
+
 def both(values: BlockValues, one: Value, other: Value) -> Value:
     """Whether two conditions hold, computed once for the same ones."""
     key = (id(one.llvm), id(other.llvm))
@@ -311,9 +346,9 @@ def placed(
 ) -> tuple[Value, Value]:
     """The host address of lane 0 of an access of ``size`` bytes a lane, and whether all accesses with these addresses
     in its span are in bounds and aligned; ``element``: the bytes that a site's bounds are for, 0 for ``size``."""
-    base, code = addresses.base, values.code
-    at = base + place.offset % (1 << base.type.width) if place.offset else base
-    host = values.field(Slot.SHARED) + at.zext(I64) if space == "shared" else at + values.field(Slot.GLOBAL_BIAS)
+    code = values.code
+    origin = values.field(Slot.SHARED if space == "shared" else Slot.GLOBAL_BIAS)
+    host = addresses.base.zext(I64) + origin + place.offset % (1 << 64)
     if place.offset % size:
         return host, code.const(I1, 0)
     key = (id(addresses), space, place.span, size)

@@ -59,9 +59,9 @@ class MachineAccess(MemoryAccess):
         if form.is_atomic:
             return self._update(self._moved(base, where.offset), site, mask, rest)
         given = self._given(rest[0]) if form.action == "store" else []
-        if self.pc in self.sites.inline and self._elements(given)[1] == 1:
+        if self.is_inline and self._elements(given)[1] == 1:
             return self._inline(base, where.offset, site, mask, given)
-        if self.pc in self.sites.inline and form.type.bytes == WORD and not given:
+        if self.is_inline and form.type.bytes == WORD and not given:
             return self._inline_vector(base, where.offset, site, mask)
         self.values.hand_over()
         return self._called(self._moved(base, where.offset), site, mask, given)

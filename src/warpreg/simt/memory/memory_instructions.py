@@ -107,7 +107,7 @@ class MemoryAccess:
         base = self._base(operand, cells)
         site, given = self.new_site(), self.operands(rest)
         count, atomic = elements(self.instruction), self.form is not None and self.form.is_atomic
-        if self.pc in self.sites.inline:
+        if self.is_inline:
             return self._inline(base, operand.offset, site, mask, given)
         address = base + operand.offset % (1 << base.type.element.width) if operand.offset else base
         if atomic:
@@ -163,7 +163,24 @@ class MemoryAccess:
 
     def place(self, offset: int, site: Value) -> Place:
         """Where the instruction accesses memory, with a byte offset from its address."""
-        return Place(offset, Site(site, self.site_number), self.sites.inline[self.pc])
+        is_likely = self.pc in self.values.version.likely
+        return Place(offset, Site(site, self.site_number), self.sites.inline[self.pc], is_likely)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the access has a fast path; one with a guard has it only where the lanes are as expected."""
+        version = self.values.version
+        is_plain = version.is_plain or (self.instruction.guard is not None and self.pc not in version.likely)
+        return self.pc in self.sites.inline and not is_plain
+
+    def likely(self, sources: list[Source], mask: Value) -> Value | None:
+        """Whether the lanes are as expected; None if nothing is."""
+        operand, _, cells = sources[0]
+        if self.pc not in self.sites.inline or not isinstance(operand, Address):
+            return None
+        shape = coalesced_path.shape(self.values, self._base(operand, cells), self.type.bytes, mask)
+        place = self.place(operand.offset, self.new_site())
+        return coalesced_path.likely(self.values, self.space, shape, place, self.type.bytes)
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""
