@@ -22,7 +22,7 @@ Stride = int | None
 FOLLOWING = frozenset({"%tid.x", "%laneid"})
 """Special registers that are greater by one in the next lane; others are equal in all lanes."""
 
-COPIES, SUMS = frozenset({"mov", "cvt", "cvta"}), frozenset({"add", "add3"})
+COPIES, SUMS, BOUNDS = frozenset({"mov", "cvt", "cvta"}), frozenset({"add", "add3"}), frozenset({"min", "max"})
 
 
 @cached_analysis
@@ -37,6 +37,7 @@ class LaneStrides:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel, self._values, self._cells = kernel, values(kernel), accesses(kernel).cells
         self._strides: dict[int, Stride] = {}
+        self._data: set[int] = set()
         self._constants: dict[int, int] = {}
         instructions = list(enumerate(kernel.instructions()))
         for pc, instruction in instructions:
@@ -66,13 +67,12 @@ class LaneStrides:
         return frozenset(found)
 
     def _depends_on_data(self, block: Block, first_pc: int) -> bool:
-        """Whether a block ends in a branch whose guard has no stride."""
-        return len(set(block.successors)) > 1 and self.guard(first_pc + len(block.instructions) - 1) is None
+        """Whether a block ends in a branch whose guard depends on what lanes have loaded."""
+        return len(set(block.successors)) > 1 and not self.foresees_guard(first_pc + len(block.instructions) - 1)
 
-    def guard(self, pc: int) -> Stride:
-        """That of the guard of an instruction that has one; None if it depends on data."""
-        read = self._values.read[pc]
-        return self._strides.get(read[-1]) if read else None
+    def foresees_guard(self, pc: int) -> bool:
+        """Whether the guard of an instruction, which has one, depends on nothing that lanes have loaded."""
+        return bool(self._values.read[pc]) and self._values.read[pc][-1] not in self._data
 
     def _join(self, pc: int, instruction: Instruction) -> bool:
         """Find the stride of what an instruction defines; returns whether something has changed."""
@@ -80,7 +80,11 @@ class LaneStrides:
         if given is None:
             return False
         found = self._stride(pc, instruction, given)
-        for value in self._values.written[pc]:
+        written, exchanges = self._values.written[pc], instruction.traits.has_effect or instruction.traits.loads
+        if self._data.intersection(self._values.read[pc]) or (exchanges and found is None):
+            changed = not self._data.issuperset(written)
+            self._data.update(written)
+        for value in written:
             joined = found if self._strides.get(value, found) == found else None
             changed |= value not in self._strides or self._strides[value] != joined
             self._strides[value] = joined
@@ -112,8 +116,6 @@ class LaneStrides:
             return None
         if not any(strides):
             return 0
-        if any(register.is_predicate for register in instruction.defined):
-            return 1
         if instruction.traits.has_effect or isinstance(instruction.sources[0], Address):
             return None
         if instruction.opcode in COPIES:
@@ -122,6 +124,8 @@ class LaneStrides:
             return sum(strides)
         if instruction.opcode == "sub":
             return strides[0] - strides[1]
+        if instruction.opcode in BOUNDS and 0 in strides:
+            return sum(strides)
         numbers = [
             operand.value if isinstance(operand, Immediate) else self._constants.get(-1 if value is None else value)
             for operand, value in self._sources(pc, instruction)

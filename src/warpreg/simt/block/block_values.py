@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
@@ -99,18 +99,31 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 }
 
 
+MOST_DIVISIONS = 4
+"""Each adds what follows in a block once more."""
+
+
 @dataclass(frozen=True)
 class Version:
     """What the code of a block may assume, from some instruction on (`block_versions`).
 
-    ``likely``: the pcs of accesses whose lanes are as expected; ``guards``: by the number of its LLVM value, whether a
-    guard holds for all lanes or for none; ``is_full``: all lanes are active; ``is_plain``: accesses have no fast path.
+    ``expected``: the pcs of accesses whose lanes are as expected; ``idle_guard``: a guard that holds for no lane;
+    ``is_plain``: accesses have no fast path; ``divisions``: how many other versions there are before.
     """
 
-    likely: frozenset[int] = frozenset()
-    guards: Mapping[int, bool] = field(default_factory=dict)
-    is_full: bool = False
+    expected: frozenset[int] = frozenset()
+    idle_guard: Value | None = None
     is_plain: bool = False
+    divisions: int = 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the block is not divided any more."""
+        return self.divisions == MOST_DIVISIONS
+
+    def expecting(self, pcs: Iterable[int]) -> Version:
+        """The version in which more accesses are as expected."""
+        return Version(self.expected.union(pcs), divisions=self.divisions + 1)
 
 
 class BlockValues:
@@ -288,10 +301,7 @@ class BlockValues:
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
                 else:
                     vectors.append((address, value))
-        if self.version.is_full:
-            for address, value in vectors:
-                address.store(value, align=64)
-        elif vectors:
+        if vectors:
             with self.code.if_else(self.mask == FULL) as (all_lanes, some_lanes):
                 with all_lanes:
                     for address, value in vectors:

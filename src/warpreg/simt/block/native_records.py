@@ -90,8 +90,9 @@ class Slot(enum.IntEnum):
     CONTENTS = 321  # offset of the contents of registers in a warp's register memory, which a thread block finds empty
     CONTENTS_BYTES = 322  # 0 where they are not kept
     LOOK_AT = 323  # value of EXECUTED before which a warp may enter a block without other checks
-    STEPS = 324  # addresses of the driver's steps (`Step`)
-    COUNT = 336
+    IN_ROWS = 324  # 1 if the threads of each warp follow each other in x
+    STEPS = 325  # addresses of the driver's steps (`Step`)
+    COUNT = 337
 
 
 RESULT_BYTES, RESULT_ENTRIES = 16, 8

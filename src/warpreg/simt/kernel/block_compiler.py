@@ -37,7 +37,7 @@ from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.kernel.polling import polls, waits
 from warpreg.simt.lanes import lane_instructions, nans
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.memory.memory_instructions import MemoryAccess
+from warpreg.simt.memory.memory_instructions import Expectation, MemoryAccess
 from warpreg.simt.tensor.async_copy import AsynchronousInstruction
 from warpreg.simt.tensor.matrix_instructions import MatrixInstruction
 from warpreg.simt.texture.texture_instructions import TextureAccess
@@ -142,14 +142,15 @@ class BlockCompiler:
 
 @dataclass
 class Part:
-    """Some instructions of a block, up to ``end``, as one function, or two (`block_versions`); ``sites``: how many
-    memory instructions there were before."""
+    """Some instructions of a block, up to ``end``, as one function, or more (`block_versions`): ``plain`` are the names
+    of those that call all memory operations; ``sites``: how many memory instructions there were before."""
 
     compiler: BlockCompiler
     block: Block
     first_pc: int
     end: int
     sites: int
+    plain: set[str] = field(default_factory=set)
 
     @functools.cached_property
     def kept(self) -> list[frozenset[Cell]]:
@@ -254,17 +255,18 @@ class Body:
 
     def is_idle(self, instruction: Instruction, pc: int) -> bool:
         """Whether the guard of an instruction is known to hold for no lane."""
-        held = self.guard(instruction, pc) if self.values.version.guards else None
-        return held is not None and self.values.version.guards.get(id(held.llvm)) is False
+        idle = self.values.version.idle_guard
+        held = self.guard(instruction, pc) if idle is not None else None
+        return idle is not None and held is not None and held.llvm is idle.llvm
 
-    def likely(self, instruction: Instruction, pc: int) -> Value | None:
-        """Whether the lanes of an access of PTX are as expected; None if it is none, or nothing is expected."""
+    def expectation(self, instruction: Instruction, pc: int) -> Expectation | None:
+        """What is expected of an access of PTX; None if it is none, or nothing is."""
         if machine_instructions.handles(instruction) or pc not in self.compiler.sites.inline:
             return None
         self.form = opcodes.form(instruction)
-        access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
         with self.values.under(self.guard(instruction, pc)):
-            return access.likely(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+            access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
+            return access.expectation(self._sources(instruction, pc)[0], self.lanes_of_guard(instruction, pc))
 
     @property
     def numbering(self) -> Cells:
@@ -318,8 +320,7 @@ class Body:
         if instruction.guard is None:
             return None
         held = self.values.get(self.compiler.storage.read[pc][-1])
-        held = self.values.inverse(held) if instruction.guard.negated else held
-        return None if self.values.version.guards.get(id(held.llvm)) else held
+        return self.values.inverse(held) if instruction.guard.negated else held
 
     def lanes_of_guard(self, instruction: Instruction, pc: int) -> Value:
         """The active lanes for which the guard holds, as an i32 mask."""

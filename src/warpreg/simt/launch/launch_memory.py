@@ -117,6 +117,7 @@ class LaunchMemory:
         launch[Slot.REGISTER_BYTES] = self.warps.shape[1]
         launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
         launch[Slot.NTID_X : Slot.NTID_Z + 1] = shape.block
+        launch[Slot.IN_ROWS] = shape.block[0] % 32 == 0 or shape.block[1:] == (1, 1)
         launch[Slot.SLICE] = SLICE
         launch[Slot.STEPS : Slot.STEPS + len(native.steps)] = native.steps
         for field, array in (

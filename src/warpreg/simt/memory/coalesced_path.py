@@ -32,6 +32,9 @@ from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 MOST = 64
 """The most accesses of a kernel with a fast path: each costs about a millisecond of compile time."""
 
+MOST_EXPECTED = 256
+"""The most accesses that have one because of what is expected of them: each costs a tenth of it."""
+
 MAX_GUARDS = 16
 
 FEW = 8
@@ -40,35 +43,42 @@ many of them."""
 
 
 def worthwhile(kernel: Kernel) -> dict[int, Span]:
-    """The loads and stores with a fast path, by pc: those that share an address register first, within the budget;
-    with the span of all in the block that use the same value of the register.  Those with a guard have one only as the
-    lanes of others are expected (`block_versions`).
+    """The loads and stores with a fast path, by pc, with the span of all in the block that use the same value of the
+    address register: those whose lanes are expected to be contiguous or at one address, and, within the budget, others
+    without a guard, those that share an address register first.
 
     Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.  So
     are all accesses of a kernel whose thread blocks have fewer threads than a warp.
     """
     if _most_threads(kernel) < LANES:
         return {}
+    expected: dict[int, Span] = {}
     shared: dict[int, Span] = {}
     alone: dict[int, Span] = {}
-    guarded: dict[int, Span] = {}
-    parted, strides = parted_blocks(kernel), lane_strides(kernel)
+    parted = parted_blocks(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         spans = _spans(block, first)
         registers = Counter(_register(block.instructions[pc - first]) for pc in spans)
-        for pc, own in spans.items():
-            instruction, is_whole = block.instructions[pc - first], block.index not in strides.parted_blocks
-            span = replace(own, stride=strides.first_source(pc, instruction) if is_whole else None)
-            if instruction.guard is not None:
-                guarded[pc] = span if strides.guard(pc) is not None else own
-            elif registers[_register(block.instructions[pc - first])] > 1:
+        for pc, span in spans.items():
+            instruction = block.instructions[pc - first]
+            stride = _expected_stride(kernel, block, pc, instruction)
+            if stride is not None:
+                expected[pc] = replace(span, stride=stride)
+            elif instruction.guard is None and registers[_register(instruction)] > 1:
                 shared[pc] = span
-            elif block.index not in parted:
+            elif instruction.guard is None and block.index not in parted:
                 alone[pc] = span
-    found = dict(itertools.islice(shared.items(), MOST))
-    found |= alone if len(alone) <= FEW else {}
-    expected = {pc: span for pc, span in guarded.items() if span.stride is not None}
-    return found | (expected if len(expected) <= MAX_GUARDS else {})
+    found = dict(itertools.islice(expected.items(), MOST_EXPECTED)) | dict(itertools.islice(shared.items(), MOST))
+    return found | (alone if len(alone) <= FEW else {})
+
+
+def _expected_stride(kernel: Kernel, block: Block, pc: int, instruction: Instruction) -> int | None:
+    """The distance of the lanes of an access, if it is likely to be 0 or the size of an element for all of them."""
+    strides, form = lane_strides(kernel), memory_form(instruction)
+    if block.index in strides.parted_blocks or (instruction.guard is not None and not strides.foresees_guard(pc)):
+        return None
+    stride = strides.first_source(pc, instruction)
+    return stride if form and stride in (0, form.bytes) else None
 
 
 def _most_threads(kernel: Kernel) -> int:
@@ -156,13 +166,11 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an access is: its byte offset from the addresses, its site, and the span of all that share them;
-    ``is_likely``: they are known to be as expected."""
+    """Where an access is: its byte offset from the addresses, its site, and the span of all that share them."""
 
     offset: int
     site: Site
     span: Span
-    is_likely: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,13 +227,8 @@ def load(
         row = host.load(vector, align=operation.size)
         return [addresses.row.select(row, row.lane(0).splat())]
 
-    def likely() -> list[Value]:
-        if place.span.stride == 0:
-            return [host.load(vector.element, align=operation.size).splat()]
-        return [host.load(vector, align=operation.size)]
-
     access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
-    (value,) = access.choose(sound, usual, lambda: [otherwise()], likely)
+    (value,) = access.choose(sound, usual, lambda: [otherwise()])
     return value
 
 
@@ -237,19 +240,11 @@ def store(
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
-    """Store at a place of ``addresses``; ``otherwise`` emits the call for all other cases.  Of a single address, the
-    value of the highest lane remains.
-    """
+    """Store at a place of ``addresses``; ``otherwise`` emits the call for all other cases."""
     host, sound = _prefetched(values, operation, addresses, place)
 
     def usual() -> list[Value]:
         host.store(value, align=operation.size)
-        return []
-
-    def likely() -> list[Value]:
-        if place.span.stride:
-            return usual()
-        host.store(value.lane(LANES - 1), align=operation.size)
         return []
 
     def rest() -> list[Value]:
@@ -257,7 +252,7 @@ def store(
         return []
 
     access = Access(values, addresses, place, _group(values, operation, addresses, place.site))
-    access.choose(both(values, addresses.row, sound), usual, rest, likely)
+    access.choose(both(values, addresses.row, sound), usual, rest)
 
 
 @dataclass(frozen=True)
@@ -270,21 +265,15 @@ class Access:
     group: Group | None
 
     def choose(
-        self,
-        sound: Value,
-        usual: Callable[[], list[Value]],
-        otherwise: Callable[[], list[Value]],
-        likely: Callable[[], list[Value]],
+        self, sound: Value, usual: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
     ) -> list[Value]:
         """What the access gives: ``usual`` for usual addresses that are ``sound``, else ``otherwise``, which records in
-        code outside the block; ``likely`` where the lanes are as far apart as expected.
+        code outside the block.
 
         The position of recording stays in a machine register: in memory, each access would wait for the one before.
         """
         code, launch, group = self.values.code, self.values.launch, self.group
         if group is None:
-            if self.place.is_likely:
-                return likely()
             return code.choose_several(both(self.values, self.addresses.usual, sound), usual, otherwise)
         group.members.append((self.place.site, self.place.offset))
         position = self.values.position()
@@ -313,15 +302,6 @@ def group_of(values: BlockValues, addresses: Shape, site: Site) -> Group:
 
 def _group(values: BlockValues, operation: Operation, addresses: Shape, site: Site) -> Group | None:
     return group_of(values, addresses, site) if operation.record else None
-
-
-def likely(values: BlockValues, space: str, addresses: Shape, place: Place, size: int) -> Value | None:
-    """Whether addresses are as the span of an access expects them; None if it expects nothing."""
-    if place.span.stride not in (0, size) or place.offset % size:
-        return None
-    _, sound = placed(values, space, addresses, place, size)
-    is_expected = addresses.row if place.span.stride else values.inverse(addresses.row)
-    return both(values, is_expected, both(values, addresses.usual, sound))
 
 
 def both(values: BlockValues, one: Value, other: Value) -> Value:
@@ -354,22 +334,24 @@ def placed(
     key = (id(addresses), space, place.span, size)
     if key not in values.shapes:
         if space == "shared":
-            values.shapes[key] = _within_shared(values, addresses, place.span, size)
+            values.shapes[key] = within_shared(values, addresses.base, addresses.reach, place.span, size)
         else:
-            values.shapes[key] = _within_buffer(addresses, place, size - (element or size))
+            values.shapes[key] = within_buffer(addresses.base, addresses.reach, place, size - (element or size))
     return host, values.shapes[key]
 
 
-def _within_shared(values: BlockValues, addresses: Shape, span: Span, size: int) -> Value:
+def within_shared(values: BlockValues, base: Value, reach: Value, span: Span, size: int) -> Value:
+    """Whether accesses of ``size`` bytes a lane are in shared memory; ``base`` is the address of lane 0, ``reach`` the
+    distance of the last lane (i64)."""
     bytes_ = values.field(Slot.SHARED_BYTES)
-    first = addresses.base.zext(I64) + span.low % (1 << 64)
-    sound = first + addresses.reach + (span.high - span.low + size) <= bytes_
+    first = base.zext(I64) + span.low % (1 << 64)
+    sound = first + reach + (span.high - span.low + size) <= bytes_
     return (first < bytes_) & sound if span.low < 0 else sound
 
 
-def _within_buffer(addresses: Shape, place: Place, beyond: int) -> Value:
-    """``beyond``: bytes of an access behind its first element."""
+def within_buffer(base: Value, reach: Value, place: Place, beyond: int) -> Value:
+    """Whether accesses are in the buffer last used; ``beyond``: bytes of a lane behind its first element."""
     site, span = place.site.address, place.span
     begins = (site + SiteField.SPAN).load(I64)
-    first = addresses.base - (site + SiteField.FIRST).load(I64) + span.low % (1 << 64)
-    return (first < begins) & (first + addresses.reach + (span.high - span.low + beyond) < begins)
+    first = base - (site + SiteField.FIRST).load(I64) + span.low % (1 << 64)
+    return (first < begins) & (first + reach + (span.high - span.low + beyond) < begins)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warpreg.ir.errors import UnsupportedError
@@ -19,14 +20,27 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
-from warpreg.simt.memory import coalesced_path
+from warpreg.simt.memory import coalesced_path, expected_path
 from warpreg.simt.memory.coalesced_path import Place
+from warpreg.simt.memory.expected_path import ExpectedLanes, is_expected
 from warpreg.simt.memory.load_store import Operation
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation, Sites
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of the access at ``pc``: ``differs`` is 0 in all lanes, ``sound`` holds, and ``whole`` is a mask
+    of all lanes, if there is one; ``needs_rows``: the threads of a warp follow each other in x."""
+
+    pc: int
+    differs: Value
+    sound: Value
+    whole: Value | None
+    needs_rows: bool
 
 
 class MemoryAccess:
@@ -149,6 +163,13 @@ class MemoryAccess:
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The fast path inline, other cases by the memory operation."""
         operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
+        place = self.place(offset, site)
+        if self.pc in self.values.version.expected:
+            lanes = ExpectedLanes.of(self.values, base, operation.size, place.span.stride or 0)
+            if not given:
+                return [expected_path.load(self.values, operation, lanes, place)]
+            expected_path.store(self.values, operation, lanes, place, given[0], mask)
+            return []
         shape = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 
@@ -157,30 +178,33 @@ class MemoryAccess:
             return self.call(operation, site, mask, [address, *given])
 
         if given:
-            coalesced_path.store(self.values, operation, shape, self.place(offset, site), given[0], otherwise)
+            coalesced_path.store(self.values, operation, shape, place, given[0], otherwise)
             return []
-        return [coalesced_path.load(self.values, operation, shape, self.place(offset, site), otherwise)]
+        return [coalesced_path.load(self.values, operation, shape, place, otherwise)]
 
     def place(self, offset: int, site: Value) -> Place:
         """Where the instruction accesses memory, with a byte offset from its address."""
-        is_likely = self.pc in self.values.version.likely
-        return Place(offset, Site(site, self.site_number), self.sites.inline[self.pc], is_likely)
+        return Place(offset, Site(site, self.site_number), self.sites.inline[self.pc])
 
     @property
     def is_inline(self) -> bool:
-        """Whether the access has a fast path; one with a guard has it only where the lanes are as expected."""
+        """Whether the access has a fast path; one with a guard has it only where it is as expected."""
         version = self.values.version
-        is_plain = version.is_plain or (self.instruction.guard is not None and self.pc not in version.likely)
+        is_plain = version.is_plain or (self.instruction.guard is not None and self.pc not in version.expected)
         return self.pc in self.sites.inline and not is_plain
 
-    def likely(self, sources: list[Source], mask: Value) -> Value | None:
-        """Whether the lanes are as expected; None if nothing is."""
-        operand, _, cells = sources[0]
-        if self.pc not in self.sites.inline or not isinstance(operand, Address):
+    def expectation(self, source: Source, mask: Value) -> Expectation | None:
+        """What is expected of the access in the lanes of ``mask``; None if nothing is."""
+        operand, _, cells = source
+        span = self.sites.inline.get(self.pc)
+        if span is None or span.stride is None or not isinstance(operand, Address) or operand.offset % self.type.bytes:
             return None
-        shape = coalesced_path.shape(self.values, self._base(operand, cells), self.type.bytes, mask)
-        place = self.place(operand.offset, self.new_site())
-        return coalesced_path.likely(self.values, self.space, shape, place, self.type.bytes)
+        size, base = self.type.bytes, self._base(operand, cells)
+        lanes = ExpectedLanes.of(self.values, base, size, span.stride)
+        sound = is_expected(self.values, self.space, lanes, self.place(operand.offset, self.new_site()), size)
+        whole = mask if not span.stride and not self.instruction.has_result else None
+        needs_rows = self.space == "global" and span.stride > 0
+        return Expectation(self.pc, lanes.differs, sound, whole, needs_rows)
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""

@@ -36,10 +36,7 @@ class VectorLoad:
         def usual() -> list[Value]:
             return code.choose_several(self.addresses.row, lambda: self._apart(host), lambda: self._equal(host))
 
-        def likely() -> list[Value]:
-            return self._equal(host) if self.place.span.stride == 0 else self._apart(host)
-
-        return Access(self.values, self.addresses, self.place, group).choose(sound, usual, otherwise, likely)
+        return Access(self.values, self.addresses, self.place, group).choose(sound, usual, otherwise)
 
     def _equal(self, host: Value) -> list[Value]:
         """The words of one vector, which all lanes load."""
