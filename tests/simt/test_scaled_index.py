@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.codegen.texts import kernel
@@ -69,5 +71,5 @@ def test_arrays_with_one_index_share_its_shape() -> None:
     sites = Sites(False, coalesced_path.worthwhile(program))
     ends = Ends(ends_of(program), False, (), False)
     BlockCompiler(module, program, register_storage.assign(program), {}, sites, ends).compile(program.blocks[0], 0)
-    assert str(module).count("icmp eq <32 x i32>") == 1
-    assert str(module).count("icmp eq <32 x i64>") == 0
+    assert len(re.findall(r"icmp \w+ <32 x i32>", str(module))) == 1
+    assert not re.findall(r"icmp \w+ <32 x i64>", str(module))

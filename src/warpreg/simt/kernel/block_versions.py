@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body, Part
 
 
+MOST_INSTRUCTIONS = 8
+"""The most instructions for each such access: those of the rest of the block are compiled twice."""
+
+
 def divide(part: Part, body: Body, place: int) -> None:
     """Divide the block before an instruction, if it is the first access of which something is expected."""
     compiler, values, pc = part.compiler, body.values, part.first_pc + place
@@ -38,7 +42,7 @@ def divide(part: Part, body: Body, place: int) -> None:
         return  # its result has one function
     with compiler.sites.another_version(range(pc, part.first_pc + part.end)):
         expected = list(_expected(body, rest, pc))
-    if not expected:
+    if len(rest) > MOST_INSTRUCTIONS * len(expected):
         return
     _leave_out_idle(part, body, place, expected)
     met = _are_met(body, [one for one, _ in expected])

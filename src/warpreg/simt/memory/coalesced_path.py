@@ -73,7 +73,9 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
 
 
 def _expected_stride(kernel: Kernel, block: Block, pc: int, instruction: Instruction) -> int | None:
-    """The distance of the lanes of an access, if it is likely to be 0 or the size of an element for all of them."""
+    """The distance of the lanes of an access of PTX, if it is likely to be 0 or the size of an element for all."""
+    if kernel.machine_code:
+        return None
     strides, form = lane_strides(kernel), memory_form(instruction)
     if block.index in strides.parted_blocks or (instruction.guard is not None and not strides.foresees_guard(pc)):
         return None

@@ -23,7 +23,7 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording, stops
 from warpreg.simt.block.native_records import Fault, SiteField, Slot, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, LANES, MASK, Code, Value, apart, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 from warpreg.simt.llvm.spilling import spilled
 from warpreg.simt.memory.buffers import find_buffer
@@ -282,6 +282,32 @@ class _Access:
             if self.operation.action == "load":
                 with self._recorded_if((distance == 0).bitcast(I32) == FULL, base, 0):
                     code.ret(self._host(base).load(self.operation.element).splat())
+        if self.alignment == self.size and not self.operation.record:
+            self._half_rows(base, values)
+
+    def _half_rows(self, base: Value, values: list[Value]) -> None:
+        """Two rows of 16 lanes, as those of thread blocks that are 16 wide; returns from the operation."""
+        code, (first, span), half = self.code, self._bounds(), LANES // 2
+        second, reach = self.address.lane(half), self.size * (half - 1)
+        lanes = range(LANES)
+        ramp = code.const(self.address.type, [self.size * (lane % half) for lane in lanes])
+        upper = code.const(self.address.type, [-(lane // half) % (1 << self.scalar.width) for lane in lanes])
+        expected = base.splat() + ramp + ((second - base).splat() & upper)
+        is_sound = ((base | second) & (self.alignment - 1)) == 0
+        for begin in (base - first, second - first):
+            is_sound = is_sound & (begin < span) & (begin + reach < span)
+        with code.if_(((self.address == expected).bitcast(I32) == FULL) & is_sound):
+            hosts = self._host(base), self._host(second)
+            part = ir.VectorType(self.operation.element, half)
+            if self.operation.action == "load":
+                low, high = (host.load(part, align=self.size) for host in hosts)
+                code.ret(low.joined(high))
+                return
+            for number, host in enumerate(hosts):
+                place, lanes_of_half = number * half, self.lanes.part(number * half, half)
+                kept = apart(host.load(part, align=self.size))
+                host.store(lanes_of_half.select(values[0].part(place, half), kept), align=self.size)
+            code.ret()
 
     def _row(self, host: Value, values: list[Value]) -> None:
         """Access a row of which all bytes are in bounds, and return; a load reads those of other lanes too."""
