@@ -57,9 +57,7 @@ class Group:
 
     def restore(self, site: Value, offset: int) -> None:
         """Give one site its last base and stride."""
-        base = self._last + offset % (1 << 64)
-        (site + SiteField.BASE).store(base.trunc(I32).zext(I64) if self.is_narrow else base)
-        (site + SiteField.STRIDE).store(self._known - 1)
+        _restore(site, self._last + offset % (1 << 64), self._known, self.is_narrow)
 
     def finish(self) -> None:
         """The block ends."""
@@ -75,3 +73,47 @@ class Group:
                 self.restore(self.leader.address + (site.number - self.leader.number) * SITE_BYTES, offset)
         builder.branch(self._begin)
         builder.position_at_end(here)
+
+
+@dataclass(frozen=True)
+class SteppingGroup:
+    """The same for accesses whose lanes are as expected (`block_versions`), ``stride`` bytes apart; all have the same
+    guard."""
+
+    leader: Site
+    base: Value
+    stride: int
+    is_narrow: bool
+    members: tuple[tuple[Site, int], ...]
+
+    @property
+    def _last(self) -> Value:
+        return (self.leader.address + SiteField.GROUP_BASE).load(I64)
+
+    @property
+    def _known(self) -> Value:
+        return (self.leader.address + SiteField.GROUP_STRIDE).load(I64)
+
+    def in_step(self) -> tuple[Value, Value]:
+        """Whether all accesses append the same word, and the word."""
+        delta = self.base - self._last
+        return (self._known == self.stride + 1) & fits_step(delta), step_word(delta)
+
+    def advance(self) -> None:
+        """All accesses append it."""
+        (self.leader.address + SiteField.GROUP_BASE).store(self.base)
+
+    def leave(self, is_expected: Value) -> None:
+        """Let each access append its own record; the next ones may be in step if the lanes are as expected."""
+        code, known, last = self.base.code, self._known, self._last
+        with code.if_(known != 0):
+            for site, offset in self.members:
+                _restore(site.address, last + offset % (1 << 64), known, self.is_narrow)
+        self.advance()
+        stride = is_expected.select(self.stride + 1, code.const(I64, 0))
+        (self.leader.address + SiteField.GROUP_STRIDE).store(stride)
+
+
+def _restore(site: Value, base: Value, known: Value, is_narrow: bool) -> None:
+    (site + SiteField.BASE).store(base.trunc(I32).zext(I64) if is_narrow else base)
+    (site + SiteField.STRIDE).store(known - 1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.lower.address_layout import CONSTANT_BANK, PARAMETER_BANK
@@ -107,11 +107,12 @@ MOST_DIVISIONS = 4
 class Version:
     """What the code of a block may assume, from some instruction on (`block_versions`).
 
-    ``expected``: the pcs of accesses whose lanes are as expected; ``idle_guard``: a guard that holds for no lane;
-    ``is_plain``: accesses have no fast path; ``divisions``: how many other versions there are before.
+    ``expected``: by pc of an access whose lanes are as expected, the word that it appends to recorded addresses;
+    ``idle_guard``: a guard that holds for no lane; ``is_plain``: accesses have no fast path; ``divisions``: how many
+    other versions there are before.
     """
 
-    expected: frozenset[int] = frozenset()
+    expected: Mapping[int, Value | None] = field(default_factory=dict)
     idle_guard: Value | None = None
     is_plain: bool = False
     divisions: int = 0
@@ -121,9 +122,16 @@ class Version:
         """Whether the block is not divided any more."""
         return self.divisions == MOST_DIVISIONS
 
-    def expecting(self, pcs: Iterable[int]) -> Version:
+    def expecting(self, accesses: Mapping[int, Value | None]) -> Version:
         """The version in which more accesses are as expected."""
-        return Version(self.expected.union(pcs), divisions=self.divisions + 1)
+        return Version({**self.expected, **accesses}, divisions=self.divisions + 1)
+
+    def is_inline(self, pc: int, has_guard: bool, is_recorded: bool) -> bool:
+        """Whether an access has a fast path, if any version of it has.  Behind a division, recorded addresses are in
+        step only where they are expected (`address_groups`)."""
+        if self.is_plain or pc in self.expected:
+            return not self.is_plain
+        return not has_guard and not (is_recorded and self.divisions)
 
 
 class BlockValues:
@@ -183,6 +191,12 @@ class BlockValues:
         if self._position is None:
             self._position = slot(self.code, self.launch, Slot.ADDRESSES)
         return self._position
+
+    def append(self, word: Value) -> None:
+        """Append a word to recorded addresses."""
+        position = self.position()
+        position.store(word)
+        self.go_on_at(position + 4)
 
     def go_on_at(self, position: Value) -> None:
         """Change this address; the launch record has it only after `hand_over`."""

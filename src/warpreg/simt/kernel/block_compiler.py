@@ -23,6 +23,7 @@ from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running, stops
+from warpreg.simt.block.address_recording import step_word
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
@@ -157,6 +158,10 @@ class Part:
         """Per instruction of the block: cells that are written by then, and live after it."""
         return self.compiler.storage.kept(self.compiler.kernel, self.block.index)
 
+    def pcs(self, start: int) -> range:
+        """Those of the instructions from ``start`` on."""
+        return range(self.first_pc + start, self.first_pc + self.end)
+
     def name(self, start: int) -> str:
         """The name of the function that begins with an instruction of the block."""
         return block_name(self.block.index) if start == 0 else f"{block_name(self.block.index)}_{start}"
@@ -173,7 +178,7 @@ class Part:
     def add(self, body: Body, start: int, loop: BlockLoop | None = None) -> None:
         """Add the instructions from ``start`` on to a function, and its end."""
         for place in range(start, self.end):
-            block_versions.divide(self, body, place)
+            block_versions.divide(self, body, start, place)
             body.emit(self.block.instructions[place], self.first_pc + place)
         if loop:
             loop.close(body.taken)
@@ -238,6 +243,8 @@ class Body:
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction and its effect on taints.  Raises UnsupportedError if it cannot be executed."""
         if self.is_idle(instruction, pc):
+            if self.compiler.sites.record and pc in self.compiler.sites.inline:
+                self.values.append(step_word(self.code.const(I64, 0)))
             return
         taints = self.compiler.taints
         code = taints.at(pc, self.values, self.compiler.storage.bytes) if taints else None
@@ -264,9 +271,10 @@ class Body:
         if machine_instructions.handles(instruction) or pc not in self.compiler.sites.inline:
             return None
         self.form = opcodes.form(instruction)
-        with self.values.under(self.guard(instruction, pc)):
+        guard, mask = self.guard(instruction, pc), self.lanes_of_guard(instruction, pc)
+        with self.values.under(guard):
             access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
-            return access.expectation(self._sources(instruction, pc)[0], self.lanes_of_guard(instruction, pc))
+            return access.expectation(self._sources(instruction, pc)[0], mask, guard)
 
     @property
     def numbering(self) -> Cells:
@@ -274,7 +282,8 @@ class Body:
         return accesses(self.compiler.kernel).cells
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
-        inline = pc in self.compiler.sites.inline and instruction.guard is None
+        sites, has_guard = self.compiler.sites, instruction.guard is not None
+        inline = pc in sites.inline and self.values.version.is_inline(pc, has_guard, sites.record)
         if not inline and not is_arithmetic((instruction,)):
             self.values.hand_over()
         if machine_instructions.handles(instruction):

@@ -1,10 +1,10 @@
 """Versions of a block: one for accesses whose lanes are as expected, and one for all others.
 
-Most accesses have all lanes active, side by side or at one address, in bounds: `lane_strides` guesses which.  Before
-the first of them, a block examines all whose addresses are known by then.  If they are as expected, it goes on without
-a call, so that it needs no stack frame and what it has computed stays in machine registers.  Otherwise it goes on with
-a function that calls the memory operations.  If the accesses have a guard, and it holds for no lane, what it guards is
-left out.
+Most accesses have many lanes, side by side or at one address, in bounds: `lane_strides` guesses which.  Before the
+first of them, a block examines all whose addresses are known by then.  If they are as expected, it goes on without a
+call, so that it needs no stack frame and what it has computed stays in machine registers.  Otherwise it goes on with a
+function that calls the memory operations.  If all accesses have the same guard, and it holds for no lane, what it
+guards is left out.
 """
 
 from __future__ import annotations
@@ -12,97 +12,146 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, registers_of
 from warpreg.simt.block import running
+from warpreg.simt.block.address_groups import SteppingGroup
+from warpreg.simt.block.address_recording import mask_changed
 from warpreg.simt.block.block_values import MOST_DIVISIONS, Version
 from warpreg.simt.block.native_records import Slot
-from warpreg.simt.llvm.emitter import FULL, I32, Value
+from warpreg.simt.kernel.block_loop import is_arithmetic
+from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, Value
 from warpreg.simt.memory.memory_instructions import Expectation
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body, Part
 
-
 MOST_INSTRUCTIONS = 8
 """The most instructions for each such access: those of the rest of the block are compiled twice."""
 
 
-def divide(part: Part, body: Body, place: int) -> None:
-    """Divide the block before an instruction, if it is the first access of which something is expected."""
-    compiler, values, pc = part.compiler, body.values, part.first_pc + place
-    recorded = compiler.sites.record or compiler.record.values or compiler.taints
-    if recorded or values.version.is_last or pc in values.version.expected or pc not in compiler.sites.inline:
+def divide(part: Part, body: Body, start: int, place: int) -> None:
+    """Divide the block before an instruction, if it is the first access of which something is expected; the function
+    begins with that at ``start``."""
+    compiler, version, pc = part.compiler, body.values.version, part.first_pc + place
+    repeats = not version.divisions and is_arithmetic(part.block.instructions[start:place])
+    if compiler.record.values or compiler.taints or version.is_last or (compiler.sites.record and not repeats):
+        return
+    if pc not in compiler.sites.inline or pc in version.expected:
         return
     rest = part.block.instructions[place : part.end]
     if any(one.traits.is_service or {"red", "RED"} & set(one.modifiers) for one in rest):
         return  # its result has one function
-    with compiler.sites.another_version(range(pc, part.first_pc + part.end)):
-        expected = list(_expected(body, rest, pc))
-    if len(rest) > MOST_INSTRUCTIONS * len(expected):
-        return
-    _leave_out_idle(part, body, place, expected)
-    met = _are_met(body, [one for one, _ in expected])
-    for condition in ([values.field(Slot.IN_ROWS) != 0] if any(one.needs_rows for one, _ in expected) else []) + [met]:
-        with body.code.if_(~condition, likely=False), values.aside():
-            _leave(part, body, place)
-    values.version = values.version.expecting(one.pc for one, _ in expected)
+    with compiler.sites.another_version(part.pcs(place)):
+        expected = tuple(_expected(body, rest, pc))
+    if len(rest) <= MOST_INSTRUCTIONS * len(expected):
+        _Division(part, body, place, start if repeats else place, expected).add()
 
 
-def _expected(body: Body, rest: tuple[Instruction, ...], first_pc: int) -> Iterator[tuple[Expectation, Value | None]]:
-    """What is expected of the accesses whose addresses and guards are known before the first instruction; with their
-    guards."""
+def _expected(body: Body, rest: tuple[Instruction, ...], first_pc: int) -> Iterator[Expectation]:
+    """What is expected of the accesses whose addresses and guards are known before the first instruction."""
     written: set[str] = set()
     for pc, instruction in enumerate(rest, first_pc):
-        addresses = [one for one in instruction.operands if isinstance(one, Address)]
-        needed = {register.name for address in addresses for register in registers_of(address)}
+        needed = {r.name for one in instruction.operands if isinstance(one, Address) for r in registers_of(one)}
         if instruction.guard is not None:
             needed.add(instruction.guard.register.name)
-        is_known = written.isdisjoint(needed) and pc not in body.values.version.expected
-        expectation = body.expectation(instruction, pc) if is_known else None
-        if expectation is not None:
-            yield expectation, body.guard(instruction, pc)
+        if written.isdisjoint(needed) and pc not in body.values.version.expected:
+            expectation = body.expectation(instruction, pc)
+            if expectation is not None:
+                yield expectation
         written.update(register.name for register in instruction.defined)
 
 
-def _are_met(body: Body, expected: list[Expectation]) -> Value:
-    """Whether all expectations are met."""
-    differing: dict[str, dict[int, Value]] = {}
-    for one in expected:
-        differing.setdefault(str(one.differs.type), {})[id(one.differs.llvm)] = one.differs
-    conditions = [one.sound for one in expected]
-    for vectors in differing.values():
-        any_of_them = functools.reduce(operator.or_, vectors.values())
-        conditions.append((any_of_them != 0).bitcast(I32) == 0)
-    conditions += [one.whole == FULL for one in expected if one.whole is not None]
-    return functools.reduce(operator.and_, conditions)
+@dataclass(frozen=True)
+class _Division:
+    """The division of a block before an instruction, in which ``expected`` are some of the accesses that follow.
 
+    The function that calls the memory operations begins at ``other``: if it can, before the addresses are computed,
+    which registers in memory hold for active lanes only.
+    """
 
-def _leave_out_idle(part: Part, body: Body, place: int, expected: list[tuple[Expectation, Value | None]]) -> None:
-    """If all accesses of the rest have the same guard, and it holds for no lane, go on without what it guards."""
-    values, guards = body.values, {id(guard.llvm): guard for _, guard in expected if guard is not None}
-    rest = part.block.instructions[place : part.end]
-    accesses = sum(memory_form(one) is not None or one.traits.accesses_elements for one in rest)
-    if len(guards) != 1 or values.version.divisions or any(guard is None for _, guard in expected):
-        return
-    (guard,) = guards.values()
-    if accesses == len(expected):
-        with body.code.if_(values.lanes(guard) == 0), values.aside():
+    part: Part
+    body: Body
+    place: int
+    other: int
+    expected: tuple[Expectation, ...]
+
+    def add(self) -> None:
+        """Go on with the version in which all is as expected, and leave for others."""
+        code, values, groups = self.body.code, self.body.values, self._groups()
+        self._leave_out_idle()
+        if any(one.in_global_memory and one.stride for one in self.expected):
+            self._unless(values.field(Slot.IN_ROWS) != 0, code.const(I1, 0))
+        met = self._are_met()
+        steps = [(*group.in_step(), members) for group, members in groups]
+        in_step = [goes_on for goes_on, _, _ in steps] + self._unchanged_masks()
+        self._unless(functools.reduce(operator.and_, in_step, met), met)
+        for group, _ in groups:
+            group.advance()
+        words: dict[int, Value | None] = dict.fromkeys(one.pc for one in self.expected)
+        words |= {one.pc: word for _, word, members in steps for one in members}
+        values.version = values.version.expecting(words)
+
+    def _are_met(self) -> Value:
+        """Whether all expectations are met."""
+        differing: dict[str, dict[int, Value]] = {}
+        for one in self.expected:
+            differing.setdefault(str(one.lanes.differs.type), {})[id(one.lanes.differs.llvm)] = one.lanes.differs
+        conditions = [one.sound for one in self.expected]
+        for vectors in differing.values():
+            together = functools.reduce(operator.or_, vectors.values())
+            conditions.append((together != 0).bitcast(I32) == 0)
+        conditions += [one.mask == FULL for one in self.expected if one.needs_all]
+        return functools.reduce(operator.and_, conditions)
+
+    def _groups(self) -> list[tuple[SteppingGroup, list[Expectation]]]:
+        """Accesses that append the same word to recorded addresses, if these are recorded."""
+        alike: dict[tuple[int, int], list[Expectation]] = {}
+        for one in self.expected if self.part.compiler.sites.record else ():
+            alike.setdefault((id(one.lanes.base.llvm), id(one.mask.llvm)), []).append(one)
+        return [(_group(members), members) for members in alike.values()]
+
+    def _unchanged_masks(self) -> list[Value]:
+        """Whether each access with a guard has the lanes of its last record."""
+        guarded = [one for one in self.expected if one.guard is not None and self.part.compiler.sites.record]
+        return [~mask_changed(one.place.site.address, one.mask) for one in guarded]
+
+    def _leave_out_idle(self) -> None:
+        """If all accesses of the rest have the same guard, and it holds for no lane, go on without what it guards."""
+        part, values, guard = self.part, self.body.values, self.expected[0].guard
+        rest = part.block.instructions[self.place : part.end]
+        accesses = sum(memory_form(one) is not None or one.traits.accesses_elements for one in rest)
+        are_alike = guard is not None and all(one.guard and one.guard.llvm is guard.llvm for one in self.expected)
+        if guard is None or not are_alike or accesses > len(self.expected) or values.version.divisions:
+            return
+        is_idle = functools.reduce(operator.and_, self._unchanged_masks(), values.lanes(guard) == 0)
+        with self.body.code.if_(is_idle), values.aside():
             values.version = Version(idle_guard=guard, divisions=MOST_DIVISIONS)
-            part.add(body, place)
+            part.add(self.body, self.place)
+
+    def _unless(self, condition: Value, is_expected: Value) -> None:
+        """Go on with the function that calls the memory operations, unless a condition holds."""
+        part, body = self.part, self.body
+        compiler, name = part.compiler, f"{part.name(self.other)}_plain"
+        with body.code.if_(~condition, likely=False), body.values.aside():
+            for group, (first, *_) in self._groups():
+                group.leave(is_expected & (first.mask != 0))  # a record without lanes keeps its old base
+            if self.other == self.place:
+                part.leave(body, self.place)
+            body.code.jump(running.declared(compiler.module, name), body.code.arguments)
+        if name not in part.plain:
+            part.plain.add(name)
+            rest = type(body)(compiler, running.function(compiler.module, name))
+            rest.values.version = Version(is_plain=True, divisions=MOST_DIVISIONS)
+            with compiler.sites.another_version(part.pcs(self.other)):
+                part.define(rest, self.other)
 
 
-def _leave(part: Part, body: Body, place: int) -> None:
-    """Go on with the function that calls the memory operations."""
-    compiler, name = part.compiler, f"{part.name(place)}_plain"
-    part.leave(body, place)
-    body.code.jump(running.declared(compiler.module, name), body.code.arguments)
-    if name not in part.plain:
-        part.plain.add(name)
-        rest = type(body)(compiler, running.function(compiler.module, name))
-        rest.values.version = Version(is_plain=True, divisions=MOST_DIVISIONS)
-        with compiler.sites.another_version(range(part.first_pc + place, part.first_pc + part.end)):
-            part.define(rest, place)
+def _group(members: list[Expectation]) -> SteppingGroup:
+    first, places = members[0], tuple((one.place.site, one.place.offset) for one in members)
+    base = first.lanes.base
+    return SteppingGroup(places[0][0], base.zext(I64), first.stride, base.type == I32, places)

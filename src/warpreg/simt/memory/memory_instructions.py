@@ -33,14 +33,23 @@ Source = tuple[Operand, Type, tuple[Cell, ...]]
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of the access at ``pc``: ``differs`` is 0 in all lanes, ``sound`` holds, and ``whole`` is a mask
-    of all lanes, if there is one; ``needs_rows``: the threads of a warp follow each other in x."""
+    """What is expected of the access at ``pc`` in the lanes of ``mask``: they are as those of ``lanes`` should be,
+    ``sound`` holds, and if it ``needs_all``, they are all lanes; ``place`` is where it is, ``guard`` that of the
+    instruction."""
 
     pc: int
-    differs: Value
+    mask: Value
+    guard: Value | None
+    lanes: ExpectedLanes
     sound: Value
-    whole: Value | None
-    needs_rows: bool
+    needs_all: bool
+    place: Place
+    in_global_memory: bool
+
+    @property
+    def stride(self) -> int:
+        """Bytes between the lanes."""
+        return self.place.span.stride or 0
 
 
 class MemoryAccess:
@@ -166,6 +175,9 @@ class MemoryAccess:
         place = self.place(offset, site)
         if self.pc in self.values.version.expected:
             lanes = ExpectedLanes.of(self.values, base, operation.size, place.span.stride or 0)
+            word = self.values.version.expected[self.pc]
+            if word is not None:
+                self.values.append(word)
             if not given:
                 return [expected_path.load(self.values, operation, lanes, place)]
             expected_path.store(self.values, operation, lanes, place, given[0], mask)
@@ -188,12 +200,11 @@ class MemoryAccess:
 
     @property
     def is_inline(self) -> bool:
-        """Whether the access has a fast path; one with a guard has it only where it is as expected."""
-        version = self.values.version
-        is_plain = version.is_plain or (self.instruction.guard is not None and self.pc not in version.expected)
-        return self.pc in self.sites.inline and not is_plain
+        """Whether the access has a fast path here."""
+        has_guard = self.instruction.guard is not None
+        return self.pc in self.sites.inline and self.values.version.is_inline(self.pc, has_guard, self.sites.record)
 
-    def expectation(self, source: Source, mask: Value) -> Expectation | None:
+    def expectation(self, source: Source, mask: Value, guard: Value | None) -> Expectation | None:
         """What is expected of the access in the lanes of ``mask``; None if nothing is."""
         operand, _, cells = source
         span = self.sites.inline.get(self.pc)
@@ -201,10 +212,10 @@ class MemoryAccess:
             return None
         size, base = self.type.bytes, self._base(operand, cells)
         lanes = ExpectedLanes.of(self.values, base, size, span.stride)
-        sound = is_expected(self.values, self.space, lanes, self.place(operand.offset, self.new_site()), size)
-        whole = mask if not span.stride and not self.instruction.has_result else None
-        needs_rows = self.space == "global" and span.stride > 0
-        return Expectation(self.pc, lanes.differs, sound, whole, needs_rows)
+        place, in_global_memory = self.place(operand.offset, self.new_site()), self.space == "global"
+        sound = is_expected(self.values, self.space, lanes, place, size)
+        needs_all = not span.stride and not self.instruction.has_result
+        return Expectation(self.pc, mask, guard, lanes, sound, needs_all, place, in_global_memory)
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""
