@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpreg.simt.block.address_recording import fits_step, step_word
+from warpreg.simt.block.address_recording import fits_step, mask_changed, step_word
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, SiteField
 from warpreg.simt.llvm.emitter import I32, I64, Value
+from warpreg.trace.addresses import MASK_FOLLOWS
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,21 @@ class SteppingGroup:
         self.advance()
         stride = is_expected.select(self.stride + 1, code.const(I64, 0))
         (self.leader.address + SiteField.GROUP_STRIDE).store(stride)
+
+
+def append_step(values: BlockValues, word: Value, site: Value, mask: Value, has_guard: bool) -> None:
+    """Append the record of an instruction in one word, and its mask (i32) if it has a guard and another mask than in
+    its last record."""
+    position = values.position()
+    if not has_guard:
+        position.store(word)
+        values.go_on_at(position + 4)
+        return
+    changed = mask_changed(site, mask)
+    position.store(word | changed.select(MASK_FOLLOWS, values.code.const(I32, 0)))
+    (position + 4).store(mask)
+    (site + SiteField.MASK).store(mask.zext(I64))
+    values.go_on_at(position + changed.select(8, values.code.const(I64, 4)))
 
 
 def _restore(site: Value, base: Value, known: Value, is_narrow: bool) -> None:

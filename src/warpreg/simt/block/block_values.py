@@ -192,12 +192,6 @@ class BlockValues:
             self._position = slot(self.code, self.launch, Slot.ADDRESSES)
         return self._position
 
-    def append(self, word: Value) -> None:
-        """Append a word to recorded addresses."""
-        position = self.position()
-        position.store(word)
-        self.go_on_at(position + 4)
-
     def go_on_at(self, position: Value) -> None:
         """Change this address; the launch record has it only after `hand_over`."""
         self._position = position

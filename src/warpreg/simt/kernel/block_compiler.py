@@ -23,7 +23,6 @@ from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Immediate, Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import running, stops
-from warpreg.simt.block.address_recording import step_word
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
@@ -244,7 +243,7 @@ class Body:
         """Add one instruction and its effect on taints.  Raises UnsupportedError if it cannot be executed."""
         if self.is_idle(instruction, pc):
             if self.compiler.sites.record and pc in self.compiler.sites.inline:
-                self.values.append(step_word(self.code.const(I64, 0)))
+                MemoryAccess(self.values, self.compiler.sites, instruction, pc).record_idle()
             return
         taints = self.compiler.taints
         code = taints.at(pc, self.values, self.compiler.storage.bytes) if taints else None

@@ -20,7 +20,6 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, registers_of
 from warpreg.simt.block import running
 from warpreg.simt.block.address_groups import SteppingGroup
-from warpreg.simt.block.address_recording import mask_changed
 from warpreg.simt.block.block_values import MOST_DIVISIONS, Version
 from warpreg.simt.block.native_records import Slot
 from warpreg.simt.kernel.block_loop import is_arithmetic
@@ -88,7 +87,7 @@ class _Division:
             self._unless(values.field(Slot.IN_ROWS) != 0, code.const(I1, 0))
         met = self._are_met()
         steps = [(*group.in_step(), members) for group, members in groups]
-        in_step = [goes_on for goes_on, _, _ in steps] + self._unchanged_masks()
+        in_step = [goes_on & (one.mask != 0) for goes_on, _, (one, *_) in steps]
         self._unless(functools.reduce(operator.and_, in_step, met), met)
         for group, _ in groups:
             group.advance()
@@ -115,21 +114,18 @@ class _Division:
             alike.setdefault((id(one.lanes.base.llvm), id(one.mask.llvm)), []).append(one)
         return [(_group(members), members) for members in alike.values()]
 
-    def _unchanged_masks(self) -> list[Value]:
-        """Whether each access with a guard has the lanes of its last record."""
-        guarded = [one for one in self.expected if one.guard is not None and self.part.compiler.sites.record]
-        return [~mask_changed(one.place.site.address, one.mask) for one in guarded]
-
     def _leave_out_idle(self) -> None:
         """If all accesses of the rest have the same guard, and it holds for no lane, go on without what it guards."""
         part, values, guard = self.part, self.body.values, self.expected[0].guard
+        if part.compiler.sites.record and part.compiler.is_cooperative:
+            return  # the first record of each thread block depends on no other
         rest = part.block.instructions[self.place : part.end]
         accesses = sum(memory_form(one) is not None or one.traits.accesses_elements for one in rest)
         are_alike = guard is not None and all(one.guard and one.guard.llvm is guard.llvm for one in self.expected)
         if guard is None or not are_alike or accesses > len(self.expected) or values.version.divisions:
             return
-        is_idle = functools.reduce(operator.and_, self._unchanged_masks(), values.lanes(guard) == 0)
-        with self.body.code.if_(is_idle), values.aside():
+        sites, pcs = part.compiler.sites, part.pcs(self.place)
+        with self.body.code.if_(values.lanes(guard) == 0), values.aside(), sites.another_version(pcs):
             values.version = Version(idle_guard=guard, divisions=MOST_DIVISIONS)
             part.add(self.body, self.place)
 

@@ -15,7 +15,7 @@ from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Regis
 from warpreg.ir.types import U32, U64, Type
 from warpreg.sass.isa.opcodes import is_sass
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.address_groups import Site
+from warpreg.simt.block.address_groups import Site, append_step
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
@@ -177,7 +177,7 @@ class MemoryAccess:
             lanes = ExpectedLanes.of(self.values, base, operation.size, place.span.stride or 0)
             word = self.values.version.expected[self.pc]
             if word is not None:
-                self.values.append(word)
+                append_step(self.values, word, site, mask, self.instruction.guard is not None)
             if not given:
                 return [expected_path.load(self.values, operation, lanes, place)]
             expected_path.store(self.values, operation, lanes, place, given[0], mask)
@@ -193,6 +193,11 @@ class MemoryAccess:
             coalesced_path.store(self.values, operation, shape, place, given[0], otherwise)
             return []
         return [coalesced_path.load(self.values, operation, shape, place, otherwise)]
+
+    def record_idle(self) -> None:
+        """Record that no lane executes the instruction."""
+        word, nobody = address_recording.step_word(self.code.const(I64, 0)), self.code.const(I32, 0)
+        append_step(self.values, word, self.new_site(), nobody, has_guard=True)
 
     def place(self, offset: int, site: Value) -> Place:
         """Where the instruction accesses memory, with a byte offset from its address."""
