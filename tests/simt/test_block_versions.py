@@ -145,13 +145,14 @@ def test_a_block_without_calls_reads_nothing_of_its_accesses_twice(
 
 
 def test_the_highest_lane_remains_where_all_store_at_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is expected of such a store."""
     found = counted(monkeypatch)
     body = "mov.u32 %r1, %ctaid.x; mad.wide.u32 %rd1, %r1, 4, %out; st.global.u32 [%rd1], %t;"
     device, arguments = prepare(body, {"out": np.zeros(2, np.uint32)})
     device.launch("k", 1, 20, *arguments.values())
     assert arguments["out"].download().tolist() == [19, 0]
     device.launch("k", 1, 96, *arguments.values())
-    assert (arguments["out"].download().tolist(), found) == ([95, 0], [1])
+    assert (arguments["out"].download().tolist(), found) == ([95, 0], [])
 
 
 def test_what_an_idle_guard_guards_is_left_out(run: Runner) -> None:

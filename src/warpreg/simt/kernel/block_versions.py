@@ -23,7 +23,7 @@ from warpreg.simt.block.address_groups import SteppingGroup
 from warpreg.simt.block.block_values import MOST_DIVISIONS, Version
 from warpreg.simt.block.native_records import Slot
 from warpreg.simt.kernel.block_loop import is_arithmetic
-from warpreg.simt.llvm.emitter import FULL, I1, I32, I64, Value
+from warpreg.simt.llvm.emitter import I1, I32, I64, Value
 from warpreg.simt.memory.memory_instructions import Expectation
 
 if TYPE_CHECKING:
@@ -104,7 +104,6 @@ class _Division:
         for vectors in differing.values():
             together = functools.reduce(operator.or_, vectors.values())
             conditions.append((together != 0).bitcast(I32) == 0)
-        conditions += [one.mask == FULL for one in self.expected if one.needs_all]
         return functools.reduce(operator.and_, conditions)
 
     def _groups(self) -> list[tuple[SteppingGroup, list[Expectation]]]:

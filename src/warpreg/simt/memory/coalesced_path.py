@@ -58,9 +58,10 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
     parted = parted_blocks(kernel)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         spans = _spans(block, first)
-        registers = Counter(_register(block.instructions[pc - first]) for pc in spans)
+        accesses = {pc: block.instructions[pc - first] for pc in spans}
+        registers = Counter(_register(one) for one in accesses.values() if one.guard is None)
         for pc, span in spans.items():
-            instruction = block.instructions[pc - first]
+            instruction = accesses[pc]
             stride = _expected_stride(kernel, block, pc, instruction)
             if stride is not None:
                 expected[pc] = replace(span, stride=stride)
@@ -73,14 +74,15 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
 
 
 def _expected_stride(kernel: Kernel, block: Block, pc: int, instruction: Instruction) -> int | None:
-    """The distance of the lanes of an access of PTX, if it is likely to be 0 or the size of an element for all."""
+    """The distance of the lanes of an access of PTX, if it is likely to be the size of an element for all of them, or 0
+    in a load: few kernels let all lanes store to one address."""
     if kernel.machine_code:
         return None
     strides, form = lane_strides(kernel), memory_form(instruction)
     if block.index in strides.parted_blocks or (instruction.guard is not None and not strides.foresees_guard(pc)):
         return None
     stride = strides.first_source(pc, instruction)
-    return stride if form and stride in (0, form.bytes) else None
+    return stride if form and stride in ((form.bytes, 0) if instruction.has_result else (form.bytes,)) else None
 
 
 def _most_threads(kernel: Kernel) -> int:

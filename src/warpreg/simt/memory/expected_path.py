@@ -76,11 +76,8 @@ def load(values: BlockValues, operation: Operation, lanes: ExpectedLanes, place:
 def store(
     values: BlockValues, operation: Operation, lanes: ExpectedLanes, place: Place, value: Value, mask: Value
 ) -> None:
-    """Store the values of the lanes of ``mask``; at one address, where it has all, that of the highest remains."""
+    """Store the values of the lanes of ``mask`` to a row."""
     code, host, align = values.code, _host(values, operation, lanes, place), operation.size
-    if not place.span.stride:
-        host.store(value.lane(LANES - 1), align=align)
-        return
     with code.if_else(mask == FULL) as (all_lanes, some_lanes):
         with all_lanes:
             host.store(value, align=align)

@@ -33,16 +33,14 @@ Source = tuple[Operand, Type, tuple[Cell, ...]]
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of the access at ``pc`` in the lanes of ``mask``: they are as those of ``lanes`` should be,
-    ``sound`` holds, and if it ``needs_all``, they are all lanes; ``place`` is where it is, ``guard`` that of the
-    instruction."""
+    """What is expected of the access at ``pc`` in the lanes of ``mask``: they are as those of ``lanes`` should be, and
+    ``sound`` holds; ``place`` is where it is, ``guard`` that of the instruction."""
 
     pc: int
     mask: Value
     guard: Value | None
     lanes: ExpectedLanes
     sound: Value
-    needs_all: bool
     place: Place
     in_global_memory: bool
 
@@ -219,8 +217,7 @@ class MemoryAccess:
         lanes = ExpectedLanes.of(self.values, base, size, span.stride)
         place, in_global_memory = self.place(operand.offset, self.new_site()), self.space == "global"
         sound = is_expected(self.values, self.space, lanes, place, size)
-        needs_all = not span.stride and not self.instruction.has_result
-        return Expectation(self.pc, mask, guard, lanes, sound, needs_all, place, in_global_memory)
+        return Expectation(self.pc, mask, guard, lanes, sound, place, in_global_memory)
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""
