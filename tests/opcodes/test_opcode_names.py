@@ -39,6 +39,8 @@ REWRITE = {
     "copy_propagation": 1, "counter_values": 1, "if_conversion": 1, "rematerialize": 1,
 }  # fmt: skip
 """Patterns of instructions that a pass turns into others, and what it counts as cheap or free."""
+GUESS = {"lane_strides": 1}
+"""How far apart the lanes of sums and products are: a guess that may be wrong."""
 RULES_OF_PTXAS = {"shape": 3}
 """What the unroller of ``ptxas`` counts."""
 READ_LISTINGS = {
@@ -56,7 +58,7 @@ WRITE = {"stream": 3, "microbenchmarks": 1}
 OTHER_WORDS = {"memory_access": 2, "product": 1, "contradiction": 1, "frames": 1, "published": 1}
 """Operations of atomics and matrices, and statistics."""
 
-GROUPS = Counter(TRANSLATE | EXECUTE | REWRITE | RULES_OF_PTXAS | READ_LISTINGS | WRITE | OTHER_WORDS)
+GROUPS = Counter(TRANSLATE | EXECUTE | REWRITE | GUESS | RULES_OF_PTXAS | READ_LISTINGS | WRITE | OTHER_WORDS)
 """Groups of names by module, at most."""
 
 COMPARISONS = 146

@@ -6,7 +6,7 @@ Lanes follow each other in x, every instruction runs for all of them, and no num
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.cached import cached_analysis
@@ -21,8 +21,6 @@ Stride = int | None
 
 FOLLOWING = frozenset({"%tid.x", "%laneid"})
 """Special registers that are greater by one in the next lane; others are equal in all lanes."""
-
-COPIES, SUMS, BOUNDS = frozenset({"mov", "cvt", "cvta"}), frozenset({"add", "add3"}), frozenset({"min", "max"})
 
 
 @cached_analysis
@@ -41,7 +39,7 @@ class LaneStrides:
         self._constants: dict[int, int] = {}
         instructions = list(enumerate(kernel.instructions()))
         for pc, instruction in instructions:
-            if instruction.opcode == "mov" and isinstance(instruction.sources[0], Immediate):
+            if RULES.get(instruction.opcode) is _copy and isinstance(instruction.sources[0], Immediate):
                 self._constants.update(dict.fromkeys(self._values.written[pc], instruction.sources[0].value))
         while any([self._join(pc, one) for pc, one in instructions]):  # noqa: C419 - all of them each time
             pass
@@ -118,29 +116,58 @@ class LaneStrides:
             return 0
         if instruction.traits.has_effect or isinstance(instruction.sources[0], Address):
             return None
-        if instruction.opcode in COPIES:
-            return strides[0]
-        if instruction.opcode in SUMS:
-            return sum(strides)
-        if instruction.opcode == "sub":
-            return strides[0] - strides[1]
-        if instruction.opcode in BOUNDS and 0 in strides:
-            return sum(strides)
+        rule = RULES.get(instruction.opcode)
+        if rule is None or "hi" in instruction.modifiers:
+            return None
         numbers = [
             operand.value if isinstance(operand, Immediate) else self._constants.get(-1 if value is None else value)
             for operand, value in self._sources(pc, instruction)
         ]
-        if instruction.opcode == "shl" and numbers[1] is not None:
-            return strides[0] << numbers[1]
-        if instruction.opcode in ("mul", "mad") and "hi" not in instruction.modifiers:
-            return _product(strides[:2], numbers[:2], sum(strides[2:]))
-        return None
+        return rule(strides, numbers)
 
 
-def _product(strides: list[int], numbers: list[int | None], added: int) -> Stride:
-    """The stride of a product and a sum."""
-    if strides == [0, 0]:
+def _copy(strides: list[int], numbers: list[int | None]) -> Stride:
+    return strides[0]
+
+
+def _sum(strides: list[int], numbers: list[int | None]) -> Stride:
+    return sum(strides)
+
+
+def _difference(strides: list[int], numbers: list[int | None]) -> Stride:
+    return strides[0] - strides[1]
+
+
+def _bound(strides: list[int], numbers: list[int | None]) -> Stride:
+    """Of a value and a bound that all lanes have."""
+    return sum(strides) if 0 in strides else None
+
+
+def _shift(strides: list[int], numbers: list[int | None]) -> Stride:
+    return None if numbers[1] is None else strides[0] << numbers[1]
+
+
+def _product(strides: list[int], numbers: list[int | None]) -> Stride:
+    """Of a product, and a sum with it."""
+    added = sum(strides[2:])
+    if strides[:2] == [0, 0]:
         return added
     moved, other = (0, 1) if strides[0] else (1, 0)
     factor = numbers[other]
     return None if factor is None or strides[other] else strides[moved] * factor + added
+
+
+RULES: dict[str, Callable[[list[int], list[int | None]], Stride]] = {
+    "mov": _copy,
+    "cvt": _copy,
+    "cvta": _copy,
+    "add": _sum,
+    "add3": _sum,
+    "sub": _difference,
+    "min": _bound,
+    "max": _bound,
+    "shl": _shift,
+    "mul": _product,
+    "mad": _product,
+}
+"""The stride of a result by opcode, from the strides of the sources and the numbers of those that are constant."""

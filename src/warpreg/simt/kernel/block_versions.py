@@ -42,9 +42,9 @@ def divide(part: Part, body: Body, start: int, place: int) -> None:
         return
     if pc not in compiler.sites.inline or pc in version.expected:
         return
+    if compiler.ends.ends[part.block.index].resumes:
+        return  # the function that takes its result is defined once
     rest = part.block.instructions[place : part.end]
-    if any(one.traits.is_service or {"red", "RED"} & set(one.modifiers) for one in rest):
-        return  # its result has one function
     with compiler.sites.another_version(part.pcs(place)):
         expected = tuple(_expected(body, rest, pc))
     if len(rest) <= MOST_INSTRUCTIONS * len(expected):
