@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from warpreg.analysis.accesses import accesses
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.reconvergence import reconvergence
-from warpreg.analysis.values import values
+from warpreg.analysis.values import values_by_call
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.operands import Address, Immediate, Operand, Special, registers_of
@@ -33,7 +33,7 @@ class LaneStrides:
     """The strides of the values of a kernel, and the numbers of those that are constant."""
 
     def __init__(self, kernel: Kernel) -> None:
-        self._kernel, self._values, self._cells = kernel, values(kernel), accesses(kernel).cells
+        self._kernel, self._values, self._cells = kernel, values_by_call(kernel), accesses(kernel).cells
         self._strides: dict[int, Stride] = {}
         self._data: set[int] = set()
         self._constants: dict[int, int] = {}
@@ -41,8 +41,11 @@ class LaneStrides:
         for pc, instruction in instructions:
             if RULES.get(instruction.opcode) is _copy and isinstance(instruction.sources[0], Immediate):
                 self._constants.update(dict.fromkeys(self._values.written[pc], instruction.sources[0].value))
-        while any([self._join(pc, one) for pc, one in instructions]):  # noqa: C419 - all of them each time
-            pass
+        changed = True
+        while changed:
+            changed = False
+            for pc, instruction in instructions:
+                changed |= self._join(pc, instruction)
 
     def first_source(self, pc: int, instruction: Instruction) -> Stride:
         """That of the first source of an instruction, such as an address."""

@@ -105,9 +105,9 @@ class BlockCompiler:
         """Define ``block_N`` and its chained functions, and ``resume_N`` for a block that ends in ``bar.red`` or in a
         host service with a result.
         """
-        count = len(block.instructions)
+        count, kept = len(block.instructions), self.storage.kept(self.kernel, block.index)
         for start in range(0, max(count, 1), SEGMENT):
-            part = Part(self, block, first_pc, min(start + SEGMENT, count), len(self.sites.sites))
+            part = Part(self, block, first_pc, min(start + SEGMENT, count), kept, len(self.sites.sites))
             body = Body(self, running.function(self.module, part.name(start)))
             part.define(body, start)
 
@@ -143,19 +143,16 @@ class BlockCompiler:
 @dataclass
 class Part:
     """Some instructions of a block, up to ``end``, as one function, or more (`block_versions`): ``plain`` are the names
-    of those that call all memory operations; ``sites``: how many memory instructions there were before."""
+    of those that call all memory operations; ``kept``: per instruction of the block, the cells that are written by then
+    and live after it; ``sites``: how many memory instructions there were before."""
 
     compiler: BlockCompiler
     block: Block
     first_pc: int
     end: int
+    kept: list[frozenset[Cell]]
     sites: int
     plain: set[str] = field(default_factory=set)
-
-    @functools.cached_property
-    def kept(self) -> list[frozenset[Cell]]:
-        """Per instruction of the block: cells that are written by then, and live after it."""
-        return self.compiler.storage.kept(self.compiler.kernel, self.block.index)
 
     def pcs(self, start: int) -> range:
         """Those of the instructions from ``start`` on."""
@@ -265,10 +262,8 @@ class Body:
         held = self.guard(instruction, pc) if idle is not None else None
         return idle is not None and held is not None and held.llvm is idle.llvm
 
-    def expectation(self, instruction: Instruction, pc: int) -> Expectation | None:
-        """What is expected of an access of PTX; None if it is none, or nothing is."""
-        if machine_instructions.handles(instruction) or pc not in self.compiler.sites.inline:
-            return None
+    def expectation(self, instruction: Instruction, pc: int) -> Expectation:
+        """What is expected of an access of PTX of which something is."""
         self.form = opcodes.form(instruction)
         guard, mask = self.guard(instruction, pc), self.lanes_of_guard(instruction, pc)
         with self.values.under(guard):

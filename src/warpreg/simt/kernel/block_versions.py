@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpreg.ir.instruction import Instruction
 from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, registers_of
 from warpreg.simt.block import running
@@ -24,7 +23,7 @@ from warpreg.simt.block.block_values import MOST_DIVISIONS, Version
 from warpreg.simt.block.native_records import Slot
 from warpreg.simt.kernel.block_loop import is_arithmetic
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value
-from warpreg.simt.memory.memory_instructions import Expectation
+from warpreg.simt.memory.memory_instructions import Expectation, expects
 
 if TYPE_CHECKING:
     from warpreg.simt.kernel.block_compiler import Body, Part
@@ -37,31 +36,32 @@ def divide(part: Part, body: Body, start: int, place: int) -> None:
     """Divide the block before an instruction, if it is the first access of which something is expected; the function
     begins with that at ``start``."""
     compiler, version, pc = part.compiler, body.values.version, part.first_pc + place
-    repeats = not version.divisions and is_arithmetic(part.block.instructions[start:place])
-    if compiler.record.values or compiler.taints or version.is_last or (compiler.sites.record and not repeats):
+    if pc not in compiler.sites.inline or pc in version.expected or version.is_last:
         return
-    if pc not in compiler.sites.inline or pc in version.expected:
+    repeats = not version.divisions and is_arithmetic(part.block.instructions[start:place])
+    if compiler.record.values or compiler.taints or (compiler.sites.record and not repeats):
         return
     if compiler.ends.ends[part.block.index].resumes:
         return  # the function that takes its result is defined once
-    rest = part.block.instructions[place : part.end]
+    known = [*_known(part, version, place)]
+    if part.end - place > MOST_INSTRUCTIONS * len(known):
+        return
     with compiler.sites.another_version(part.pcs(place)):
-        expected = tuple(_expected(body, rest, pc))
-    if len(rest) <= MOST_INSTRUCTIONS * len(expected):
-        _Division(part, body, place, start if repeats else place, expected).add()
+        expected = tuple(body.expectation(part.block.instructions[one], part.first_pc + one) for one in known)
+    _Division(part, body, place, start if repeats else place, expected).add()
 
 
-def _expected(body: Body, rest: tuple[Instruction, ...], first_pc: int) -> Iterator[Expectation]:
-    """What is expected of the accesses whose addresses and guards are known before the first instruction."""
+def _known(part: Part, version: Version, start: int) -> Iterator[int]:
+    """The places of accesses of which something is expected, whose addresses and guards are known before ``start``."""
     written: set[str] = set()
-    for pc, instruction in enumerate(rest, first_pc):
-        needed = {r.name for one in instruction.operands if isinstance(one, Address) for r in registers_of(one)}
-        if instruction.guard is not None:
-            needed.add(instruction.guard.register.name)
-        if written.isdisjoint(needed) and pc not in body.values.version.expected:
-            expectation = body.expectation(instruction, pc)
-            if expectation is not None:
-                yield expectation
+    for place in range(start, part.end):
+        instruction, pc = part.block.instructions[place], part.first_pc + place
+        if pc not in version.expected and expects(part.compiler.sites.inline.get(pc), instruction):
+            needed = {r.name for one in instruction.operands if isinstance(one, Address) for r in registers_of(one)}
+            if instruction.guard is not None:
+                needed.add(instruction.guard.register.name)
+            if written.isdisjoint(needed):
+                yield place
         written.update(register.name for register in instruction.defined)
 
 
@@ -81,7 +81,7 @@ class _Division:
 
     def add(self) -> None:
         """Go on with the version in which all is as expected, and leave for others."""
-        code, values, groups = self.body.code, self.body.values, self._groups()
+        code, values, groups = self.body.code, self.body.values, self._groups
         self._leave_out_idle()
         if any(one.in_global_memory and one.stride for one in self.expected):
             self._unless(values.field(Slot.IN_ROWS) != 0, code.const(I1, 0))
@@ -106,6 +106,7 @@ class _Division:
             conditions.append((together != 0).bitcast(I32) == 0)
         return functools.reduce(operator.and_, conditions)
 
+    @functools.cached_property
     def _groups(self) -> list[tuple[SteppingGroup, list[Expectation]]]:
         """Accesses that append the same word to recorded addresses, if these are recorded."""
         alike: dict[tuple[int, int], list[Expectation]] = {}
@@ -133,7 +134,7 @@ class _Division:
         part, body = self.part, self.body
         compiler, name = part.compiler, f"{part.name(self.other)}_plain"
         with body.code.if_(~condition, likely=False), body.values.aside():
-            for group, (first, *_) in self._groups():
+            for group, (first, *_) in self._groups:
                 group.leave(is_expected & (first.mask != 0))  # a record without lanes keeps its old base
             if self.other == self.place:
                 part.leave(body, self.place)

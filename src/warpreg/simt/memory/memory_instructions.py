@@ -19,6 +19,7 @@ from warpreg.simt.block.address_groups import Site, append_step
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.native_records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.block.sites import Span
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory import coalesced_path, expected_path
 from warpreg.simt.memory.coalesced_path import Place
@@ -207,14 +208,12 @@ class MemoryAccess:
         has_guard = self.instruction.guard is not None
         return self.pc in self.sites.inline and self.values.version.is_inline(self.pc, has_guard, self.sites.record)
 
-    def expectation(self, source: Source, mask: Value, guard: Value | None) -> Expectation | None:
-        """What is expected of the access in the lanes of ``mask``; None if nothing is."""
+    def expectation(self, source: Source, mask: Value, guard: Value | None) -> Expectation:
+        """What is expected of the access in the lanes of ``mask``, if anything is (`expects`)."""
         operand, _, cells = source
-        span = self.sites.inline.get(self.pc)
-        if span is None or span.stride is None or not isinstance(operand, Address) or operand.offset % self.type.bytes:
-            return None
+        assert isinstance(operand, Address)
         size, base = self.type.bytes, self._base(operand, cells)
-        lanes = ExpectedLanes.of(self.values, base, size, span.stride)
+        lanes = ExpectedLanes.of(self.values, base, size, self.sites.inline[self.pc].stride or 0)
         place, in_global_memory = self.place(operand.offset, self.new_site()), self.space == "global"
         sound = is_expected(self.values, self.space, lanes, place, size)
         return Expectation(self.pc, mask, guard, lanes, sound, place, in_global_memory)
@@ -265,6 +264,14 @@ class MemoryAccess:
         table = self.values.field(Slot.HELPERS)
         address = (table + 8 * self.sites.operation(operation)).load(I64)
         return self.code.call_at(address, result, arguments)
+
+
+def expects(span: Span | None, instruction: Instruction) -> bool:
+    """Whether something is expected of an access; its span is None if it has no fast path."""
+    if span is None or span.stride is None:
+        return False
+    address = next(one for one in instruction.operands if isinstance(one, Address))
+    return address.offset % instruction.types[-1].bytes == 0
 
 
 def elements(instruction: Instruction) -> int:
