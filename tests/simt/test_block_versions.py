@@ -128,9 +128,7 @@ def test_random_accesses_are_those_of_calls(seed: int, block: tuple[int, int]) -
 
 
 @pytest.mark.parametrize("record", [Record(), EVERYTHING], ids=["plain", "recorded"])
-def test_a_block_without_calls_reads_nothing_of_its_accesses_twice(
-    record: Record, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_accesses_of_a_block_are_expected_together(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both loads and the store of a row are expected together; the last thread block has 8 threads of 32."""
     found = counted(monkeypatch)
     body = """

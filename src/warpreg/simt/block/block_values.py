@@ -99,39 +99,29 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 }
 
 
-MOST_DIVISIONS = 4
-"""Each adds what follows in a block once more."""
-
-
 @dataclass(frozen=True)
 class Version:
     """What the code of a block may assume, from some instruction on (`block_versions`).
 
     ``expected``: by pc of an access whose lanes are as expected, the word that it appends to recorded addresses;
-    ``idle_guard``: a guard that holds for no lane; ``is_plain``: accesses have no fast path; ``divisions``: how many
-    other versions there are before.
+    ``idle_guard``: a guard that holds for no lane; ``is_plain``: accesses have no fast path.
     """
 
     expected: Mapping[int, Value | None] = field(default_factory=dict)
     idle_guard: Value | None = None
     is_plain: bool = False
-    divisions: int = 0
 
     @property
-    def is_last(self) -> bool:
-        """Whether the block is not divided any more."""
-        return self.divisions == MOST_DIVISIONS
-
-    def expecting(self, accesses: Mapping[int, Value | None]) -> Version:
-        """The version in which more accesses are as expected."""
-        return Version({**self.expected, **accesses}, divisions=self.divisions + 1)
+    def is_divided(self) -> bool:
+        """Whether there are other versions."""
+        return self.is_plain or self.idle_guard is not None or bool(self.expected)
 
     def is_inline(self, pc: int, has_guard: bool, is_recorded: bool) -> bool:
         """Whether an access has a fast path, if any version of it has.  Behind a division, recorded addresses are in
         step only where they are expected (`address_groups`)."""
         if self.is_plain or pc in self.expected:
             return not self.is_plain
-        return not has_guard and not (is_recorded and self.divisions)
+        return not has_guard and not (is_recorded and self.is_divided)
 
 
 class BlockValues:

@@ -178,7 +178,13 @@ class Part:
             body.emit(self.block.instructions[place], self.first_pc + place)
         if loop:
             loop.close(body.taken)
-        self.leave(body, self.end)
+        kept = self.kept[self.end - 1] if self.end else frozenset[Cell]()
+        body.values.flush(kept | {CARRY_CELL})
+        body.values.hand_over()
+        for group in body.values.groups.values():
+            group.finish()
+        if body.widths:
+            body.widths.flush()
         if self.end < len(self.block.instructions):
             body.code.jump(running.declared(self.compiler.module, self.name(self.end)), body.code.arguments)
             return
@@ -186,16 +192,6 @@ class Part:
         waiting = any(waits(one, self.compiler.is_cooperative) for one in self.block.instructions)
         state = loop.state if loop else RunningWarp.of(body.code)
         self.compiler.ends.go_on(body.code, state, self.block.index, body.taken, faults, waiting)
-
-    def leave(self, body: Body, end: int) -> None:
-        """Write what is in machine registers behind the instructions before ``end``."""
-        kept = self.kept[end - 1] if end else frozenset[Cell]()
-        body.values.flush(kept | {CARRY_CELL})
-        body.values.hand_over()
-        for group in body.values.groups.values():
-            group.finish()
-        if body.widths:
-            body.widths.flush()
 
 
 class _Context:

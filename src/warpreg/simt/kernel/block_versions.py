@@ -2,9 +2,9 @@
 
 Most accesses have many lanes, side by side or at one address, in bounds: `lane_strides` guesses which.  Before the
 first of them, a block examines all whose addresses are known by then.  If they are as expected, it goes on without a
-call, so that it needs no stack frame and what it has computed stays in machine registers.  Otherwise it goes on with a
-function that calls the memory operations.  If all accesses have the same guard, and it holds for no lane, what it
-guards is left out.
+call, so that it needs no stack frame and what it has computed stays in machine registers.  Otherwise another function
+executes the block from its beginning and calls the memory operations: in registers in memory, only active lanes have
+addresses.  If all accesses have the same guard, and it holds for no lane, what it guards is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warpreg.ir.memory_access import memory_form
 from warpreg.ir.operands import Address, registers_of
 from warpreg.simt.block import running
 from warpreg.simt.block.address_groups import SteppingGroup
-from warpreg.simt.block.block_values import MOST_DIVISIONS, Version
+from warpreg.simt.block.block_values import Version
 from warpreg.simt.block.native_records import Slot
 from warpreg.simt.kernel.block_loop import is_arithmetic
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value
@@ -33,30 +33,29 @@ MOST_INSTRUCTIONS = 8
 
 
 def divide(part: Part, body: Body, start: int, place: int) -> None:
-    """Divide the block before an instruction, if it is the first access of which something is expected; the function
-    begins with that at ``start``."""
-    compiler, version, pc = part.compiler, body.values.version, part.first_pc + place
-    if pc not in compiler.sites.inline or pc in version.expected or version.is_last:
+    """Divide the block before an access, if something is expected of enough accesses, and only arithmetic comes before;
+    the function begins with the instruction at ``start``."""
+    compiler, pc = part.compiler, part.first_pc + place
+    if pc not in compiler.sites.inline or body.values.version.is_divided:
         return
-    repeats = not version.divisions and is_arithmetic(part.block.instructions[start:place])
-    if compiler.record.values or compiler.taints or (compiler.sites.record and not repeats):
+    if compiler.record.values or compiler.taints or not is_arithmetic(part.block.instructions[start:place]):
         return
     if compiler.ends.ends[part.block.index].resumes:
         return  # the function that takes its result is defined once
-    known = [*_known(part, version, place)]
+    known = [*_known(part, place)]
     if part.end - place > MOST_INSTRUCTIONS * len(known):
         return
     with compiler.sites.another_version(part.pcs(place)):
         expected = tuple(body.expectation(part.block.instructions[one], part.first_pc + one) for one in known)
-    _Division(part, body, place, start if repeats else place, expected).add()
+    _Division(part, body, start, place, expected).add()
 
 
-def _known(part: Part, version: Version, start: int) -> Iterator[int]:
+def _known(part: Part, start: int) -> Iterator[int]:
     """The places of accesses of which something is expected, whose addresses and guards are known before ``start``."""
     written: set[str] = set()
     for place in range(start, part.end):
         instruction, pc = part.block.instructions[place], part.first_pc + place
-        if pc not in version.expected and expects(part.compiler.sites.inline.get(pc), instruction):
+        if expects(part.compiler.sites.inline.get(pc), instruction):
             needed = {r.name for one in instruction.operands if isinstance(one, Address) for r in registers_of(one)}
             if instruction.guard is not None:
                 needed.add(instruction.guard.register.name)
@@ -67,16 +66,12 @@ def _known(part: Part, version: Version, start: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _Division:
-    """The division of a block before an instruction, in which ``expected`` are some of the accesses that follow.
-
-    The function that calls the memory operations begins at ``other``: if it can, before the addresses are computed,
-    which registers in memory hold for active lanes only.
-    """
+    """The division of a function before an instruction, in which ``expected`` are some of the accesses that follow."""
 
     part: Part
     body: Body
+    start: int
     place: int
-    other: int
     expected: tuple[Expectation, ...]
 
     def add(self) -> None:
@@ -93,7 +88,7 @@ class _Division:
             group.advance()
         words: dict[int, Value | None] = dict.fromkeys(one.pc for one in self.expected)
         words |= {one.pc: word for _, word, members in steps for one in members}
-        values.version = values.version.expecting(words)
+        values.version = Version(words)
 
     def _are_met(self) -> Value:
         """Whether all expectations are met."""
@@ -122,29 +117,27 @@ class _Division:
         rest = part.block.instructions[self.place : part.end]
         accesses = sum(memory_form(one) is not None or one.traits.accesses_elements for one in rest)
         are_alike = guard is not None and all(one.guard and one.guard.llvm is guard.llvm for one in self.expected)
-        if guard is None or not are_alike or accesses > len(self.expected) or values.version.divisions:
+        if guard is None or not are_alike or accesses > len(self.expected):
             return
         sites, pcs = part.compiler.sites, part.pcs(self.place)
         with self.body.code.if_(values.lanes(guard) == 0), values.aside(), sites.another_version(pcs):
-            values.version = Version(idle_guard=guard, divisions=MOST_DIVISIONS)
+            values.version = Version(idle_guard=guard)
             part.add(self.body, self.place)
 
     def _unless(self, condition: Value, is_expected: Value) -> None:
         """Go on with the function that calls the memory operations, unless a condition holds."""
         part, body = self.part, self.body
-        compiler, name = part.compiler, f"{part.name(self.other)}_plain"
+        compiler, name = part.compiler, f"{part.name(self.start)}_plain"
         with body.code.if_(~condition, likely=False), body.values.aside():
             for group, (first, *_) in self._groups:
                 group.leave(is_expected & (first.mask != 0))  # a record without lanes keeps its old base
-            if self.other == self.place:
-                part.leave(body, self.place)
             body.code.jump(running.declared(compiler.module, name), body.code.arguments)
         if name not in part.plain:
             part.plain.add(name)
             rest = type(body)(compiler, running.function(compiler.module, name))
-            rest.values.version = Version(is_plain=True, divisions=MOST_DIVISIONS)
-            with compiler.sites.another_version(part.pcs(self.other)):
-                part.define(rest, self.other)
+            rest.values.version = Version(is_plain=True)
+            with compiler.sites.another_version(part.pcs(self.start)):
+                part.define(rest, self.start)
 
 
 def _group(members: list[Expectation]) -> SteppingGroup:
