@@ -30,7 +30,7 @@ quick: $(VENV)/.installed-dev ## run the tests that are not marked slow, in unde
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-long: $(VENV)/.installed-dev ## run the pages whose examples take minutes
-	$(PYTEST) -m long $(ARGS)
+	$(PYTEST) -m long -o faulthandler_timeout=0 $(ARGS)
 
 test-all: $(VENV)/.installed-dev ## run the tests on each supported Python that is installed
 	$(BIN)/nox $(if $(ARGS),-- $(ARGS))

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
 from piecewise_numba.entry_points import EntryPoint, code_from
-from piecewise_numba.settings import has_own_threads
+from piecewise_numba.settings import has_own_threads, ready_for_copy
 
 makes_copies = sys.platform == "linux"
 """Whether copies of this process may compile."""
@@ -80,7 +80,7 @@ def _copy() -> int:
     from numba.core.compiler_lock import global_compiler_lock
 
     lock: Any = ffi.lib._lock
-    with global_compiler_lock, lock:
+    with ready_for_copy(), global_compiler_lock, lock:
         return os.fork()
 
 

@@ -1,11 +1,12 @@
-"""What a program chooses once, before anything is compiled: where code is kept, which packages are plain, and whether
-the threads are its own.
+"""What a program chooses once, before anything is compiled: where code is kept, which packages are plain, whether the
+threads are its own, and what it does around a copy of its process.
 """
 
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Protocol
 from weakref import WeakSet
 
@@ -42,6 +43,7 @@ _storage: Storage = NoStorage()
 _plain: tuple[str, ...] = ()
 _has_own_threads = False
 _own: WeakSet[threading.Thread] = WeakSet()
+_around_copies: list[Callable[[], AbstractContextManager[None]]] = []
 
 
 def use(storage: Storage, plain: tuple[str, ...] = ()) -> None:
@@ -86,3 +88,19 @@ def foreign_threads() -> set[threading.Thread]:
     """The threads of this process that are neither this one nor the program's own."""
     others = set(threading.enumerate()) - {threading.current_thread()}
     return {thread for thread in others if thread not in _own}
+
+
+def around_copies(context: Callable[[], AbstractContextManager[None]]) -> None:
+    """Enter this context around each copy of the process, before the locks of the compilers are taken: a thread that
+    it waits for may need them.
+    """
+    _around_copies.append(context)
+
+
+@contextmanager
+def ready_for_copy() -> Iterator[None]:
+    """The contexts that were chosen."""
+    with ExitStack() as entered:
+        for context in _around_copies:
+            entered.enter_context(context())
+        yield

@@ -159,6 +159,30 @@ def test_the_thread_ends_before_a_copy_and_begins_again() -> None:
     assert second_thread.submit(int, "7").result() == 7
 
 
+def test_a_copy_that_compiles_waits_for_work_that_needs_the_compiler() -> None:
+    # LLVM has one lock, which the copy must not hold meanwhile: also what is no longer in use is given back under it.
+    program = """
+import os, threading
+import llvmlite.binding as llvm
+from piecewise_numba import bounded
+from warpreg.simt.launch import second_thread
+begun, go_on = threading.Event(), threading.Event()
+def work():
+    begun.set()
+    go_on.wait()
+    return llvm.parse_assembly("").name
+task = second_thread.submit(work)
+begun.wait()
+threading.Timer(0.2, go_on.set).start()
+copy = bounded._copy()
+if copy == 0:
+    os._exit(0)
+print(os.waitpid(copy, 0)[1], task.result())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0 <string>\n", done.stderr
+
+
 def test_a_copy_made_while_others_submit_work_submits_its_own() -> None:
     ended = False
 

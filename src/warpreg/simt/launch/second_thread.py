@@ -17,7 +17,8 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Generic, ParamSpec, TypeVar
 
@@ -102,7 +103,7 @@ class _SecondThread(threading.Thread):
         self._queue.put(None)
 
 
-_submitting = threading.Lock()
+_submitting = threading.RLock()
 _thread: _SecondThread | None = None
 
 
@@ -149,12 +150,21 @@ def end() -> None:
         ending.join()
 
 
+@contextmanager
+def ended() -> Iterator[None]:
+    """Without the thread, which begins again with the first work after this."""
+    with _submitting:
+        end()
+        yield
+
+
 def _before_copy() -> None:
     """A copy of this process would lack the thread."""
     _submitting.acquire()
     end()
 
 
+settings.around_copies(ended)
 if IS_LINUX:
     os.register_at_fork(before=_before_copy, after_in_parent=_submitting.release, after_in_child=_submitting.release)
 atexit.register(end)
