@@ -189,6 +189,7 @@ class _Access:
         self._record()
         if self.operation.action != "store":
             return self._one_by_one(values)
+        self._recorded_half_rows(values)
         in_shared = self.operation.space == "shared"
         scatter(self.code, self._origin(), self.address, values[0], self.mask, self.lanes, in_shared)
         return None
@@ -265,9 +266,11 @@ class _Access:
     def _usual(self, base: Value, values: list[Value]) -> None:
         """The common cases, which return from the operation: many lanes active, and all lanes, active or not,
         contiguous or at one address."""
-        many = self.code.intrinsic("llvm.ctpop.i32", I32, [self.mask]) > LANES // 2
-        with self.code.if_(many, likely=True):
+        with self.code.if_(self._has_many_lanes(), likely=True):
             self._together(base, values)
+
+    def _has_many_lanes(self) -> Value:
+        return self.code.intrinsic("llvm.ctpop.i32", I32, [self.mask]) > LANES // 2
 
     def _together(self, base: Value, values: list[Value]) -> None:
         code, (first, span) = self.code, self._bounds()
@@ -284,6 +287,12 @@ class _Access:
                     code.ret(self._host(base).load(self.operation.element).splat())
         if self.alignment == self.size and not self.operation.record:
             self._half_rows(base, values)
+
+    def _recorded_half_rows(self, values: list[Value]) -> None:
+        """`_half_rows` behind the record, which needs a call."""
+        if self.operation.record and self.alignment == self.size:
+            with self.code.if_(self._has_many_lanes()):
+                self._half_rows(self.address.lane(0), values)
 
     def _half_rows(self, base: Value, values: list[Value]) -> None:
         """Two rows of 16 lanes, as those of thread blocks that are 16 wide; returns from the operation."""
@@ -421,6 +430,7 @@ class _Access:
             self._record_affine(base, 0)
             code.ret(self._host(base).load(self.operation.element).splat())
         self._record()
+        self._recorded_half_rows([])
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
     def _masked(self, host: Value, values: list[Value]) -> Value:
