@@ -23,7 +23,7 @@ from piecewise_numba import settings
 from warpreg.simt import Launch, Record
 from warpreg.simt.launch import recorder, recording_file, second_thread
 from warpreg.simt.launch.faults import ExecutionError
-from warpreg.trace import Stream, Trace, TraceWriter
+from warpreg.trace import Stream, TraceWriter
 
 PATH = Record(path=True)
 LOOP = """
@@ -106,6 +106,7 @@ def test_ctrl_c_between_any_two_calls_leaves_nothing_locked() -> None:
         sys.setprofile(profile)
         try:
             second_thread.submit(int).result()
+            second_thread.submit_small(int).result()
         except KeyboardInterrupt:
             return True
         finally:
@@ -113,14 +114,19 @@ def test_ctrl_c_between_any_two_calls_leaves_nothing_locked() -> None:
         return False
 
     second_thread.submit(int).result()
-    assert sum(map(interrupted, range(1, 100))) > 10
+    assert sum(map(interrupted, range(1, 100))) > 20
     many = 2 * second_thread.MOST
     done: list[int] = []
-    after = threading.Thread(target=lambda: done.extend(second_thread.submit(int).result() for _ in range(many)))
+
+    def again() -> None:
+        for submit in (second_thread.submit, second_thread.submit_small):
+            done.extend(submit(int).result() for _ in range(many))
+
+    after = threading.Thread(target=again)
     after.daemon = True
     after.start()
     after.join(10)
-    assert done == [0] * many
+    assert done == [0] * (2 * many)
 
 
 def test_only_so_much_work_waits() -> None:
@@ -140,6 +146,51 @@ def test_only_so_much_work_waits() -> None:
     go_on.set()
     waiting.join()
     assert [one.result() for one in work] == [1, *[0] * second_thread.MOST]
+
+
+def test_small_work_waits_until_there_is_enough_of_it() -> None:
+    few = [second_thread.submit_small(threading.current_thread) for _ in range(second_thread.TOGETHER - 1)]
+    assert second_thread.submit(int).result() == 0
+    assert not any(one.is_done for one in few)
+    last = second_thread.submit_small(threading.current_thread)
+    assert second_thread.submit(int).result() == 0
+    assert all(one.is_done for one in few)
+    assert {one.result().name for one in [*few, last]} == {"recording"}
+
+
+def test_small_work_is_done_once_a_result_is_needed() -> None:
+    done: list[int] = []
+    first, second = (second_thread.submit_small(done.append, number) for number in (1, 2))
+    assert done == []
+    second.result()
+    assert first.is_done
+    assert done == [1, 2]
+    failing, after = second_thread.submit_small(int, "x"), second_thread.submit_small(int, "7")
+    with pytest.raises(ValueError, match="invalid literal"):
+        failing.result()
+    assert after.result() == 7
+
+
+def test_small_work_that_ctrl_c_ends_is_not_taken_for_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: False)
+    first, second = second_thread.submit_small(interrupted), second_thread.submit_small(int, "7")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            first.result()
+    assert second.result() == 7
+
+
+def test_a_copy_does_the_small_work_that_waits_too() -> None:
+    waiting = second_thread.submit_small(int, "7")
+    copy = os.fork()
+    if copy == 0:
+        signal.alarm(5)
+        os._exit(waiting.result())
+    assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 7
+    assert waiting.result() == 7
 
 
 def test_work_that_fails_leaves_its_place() -> None:
@@ -226,16 +277,16 @@ def path_words(grid: int) -> tuple[Launch, list[int]]:
 
 
 def test_recordings_of_two_threads_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A small one is written by the thread of its launch while the second thread writes a large one.
+    # A small one leaves its buffer to others while it waits; a large one leaves it once it is written.
     few, many = path_words(1)[1], path_words(40)[1]
     monkeypatch.setattr(recorder, "BUFFER_BYTES", 10_000)
     monkeypatch.setattr(recorder, "FEW_BYTES", 5000)
     found: list[tuple[bool, bool]] = []
 
-    def launches(grid: int, expected: list[int], here: bool) -> None:
+    def launches(grid: int, expected: list[int], is_small: bool) -> None:
         for _ in range(30):
             launch, path = path_words(grid)
-            found.append((path == expected, isinstance(launch.recording, Trace) == here))
+            found.append((path == expected, isinstance(launch.recording, second_thread.SmallTask) == is_small))
 
     threads = [threading.Thread(target=launches, args=given) for given in ((1, few, True), (40, many, False))]
     for one in threads:

@@ -187,13 +187,13 @@ def test_a_fault_deletes_the_recording_so_far(run: Runner) -> None:
 
 
 @pytest.mark.parametrize("method", ["append", "finish"])
-def test_a_full_disk_ends_the_run_with_one_error(run: Runner, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+def test_a_full_disk_is_one_error_of_the_recording(run: Runner, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(TraceWriter, method, full)
     with pytest.raises(ExecutionError, match=r"^the recording cannot be written to .*: No space left on device$"):
-        run("st.global.u32 [%my_out], 1;", record=Record(path=True), out=OUT)
+        _ = run("st.global.u32 [%my_out], 1;", record=Record(path=True), out=OUT).launch.trace
 
 
 def test_every_error_of_a_run_is_an_execution_error() -> None:

@@ -1,13 +1,13 @@
 """Recording of a launch: fixed buffers that native code fills, written to a file when one is full.
 
-A second thread writes them while native code fills others, and finishes the recording during the next launch.
+A second thread writes them while native code fills others, and finishes the recording during the next launches.
 """
 
 from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from warpreg.trace import Stream, Trace
 BUFFER_BYTES = 1 << 20
 
 FEW_BYTES = 1 << 18
-"""A recording of at most this size is written at once, which in `nw` is faster than handing it over."""
+"""A recording of at most this size is copied, and its buffers are free; it is written together with others."""
 
 LONGEST_VISIT_WORDS = 8
 """Words that begin a thread block, name a warp and record one visit, together."""
@@ -33,6 +33,9 @@ WORDS_PER_ACCESS = 68
 
 WIDTHS_PER_INSTRUCTION = 8
 """Maximum number of warp-registers that one instruction writes (a vector of four 64-bit values)."""
+
+_Piece: TypeAlias = tuple[Stream, NDArray[np.uint8]]
+"""Of a stream."""
 
 _FIELDS = {
     Stream.PATH: (Slot.PATH, Slot.PATH_LIMIT),
@@ -64,6 +67,12 @@ class _Filled:
             file.append(self.buffer.stream, self.buffer.content[: self.used])
         self.leave()
 
+    def copied(self) -> _Piece:
+        """A copy of its content; leaves the buffer to others."""
+        content = self.buffer.content[: self.used].copy()
+        self.leave()
+        return self.buffer.stream, content
+
     def leave(self) -> None:
         """Leave the buffer to others."""
         _FREE.setdefault((self.buffer.stream, self.buffer.content.size), []).append(self.buffer)
@@ -77,10 +86,10 @@ class Recorder:
     ) -> None:
         self._launch = launch
         self._buffers: list[_Buffer] = []
-        self._file = RecordingFile(header) if record.any else None
-        self._parts: dict[int, list[tuple[Stream, NDArray[np.uint8]]]] = {}
+        self._header = header
+        self._file: RecordingFile | None = None
+        self._parts: dict[int, list[_Piece]] = {}
         self._part: int | None = None
-        self._is_shared = False
         if record.path:
             self._buffers.append(_buffer(Stream.PATH, 4 * LONGEST_VISIT_WORDS))
         if record.addresses:
@@ -114,15 +123,14 @@ class Recorder:
         if self._part is not None:
             self._keep()
             return
-        assert self._file is not None
+        file = self._file = self._file or RecordingFile(self._header)
         for place, buffer in enumerate(self._buffers):
             filled = self._filled(buffer)
             if buffer.first + filled.used > buffer.limit:
-                self._is_shared = True
                 self._buffers[place] = _taken(buffer.stream, buffer.content.size)
                 self._fill(self._buffers[place])
-                second_thread.submit(filled.write, self._file)  # no longer among ours, should Ctrl-C come here
-        self._file.check()
+                second_thread.submit(filled.write, file)  # no longer among ours, should Ctrl-C come here
+        file.check()
 
     def _keep(self) -> None:
         """Keep the records of the part, and empty the buffers."""
@@ -133,17 +141,19 @@ class Recorder:
                 self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
             self._fill(buffer)
 
-    def finish(self, totals: dict[str, Any]) -> Trace | Task[Trace] | None:
-        """The trace, or one that is still being written, whose error is an ExecutionError."""
-        if self._file is None:
+    def finish(self, totals: dict[str, Any]) -> Task[Trace] | None:
+        """The trace, which is still being written; its error is an ExecutionError."""
+        if not self._buffers:
             return None
         if self._part is not None:
             self._keep()
         last = [self._filled(self._buffers.pop(0)) for _ in range(len(self._buffers))]
         parts = [piece for part in sorted(self._parts) for piece in self._parts[part]]
-        if self._is_shared or parts or sum(filled.used for filled in last) > FEW_BYTES:
-            return second_thread.submit(_finished, self._file, parts, last, totals)
-        return _finished(self._file, parts, last, totals)
+        if self._file is not None or parts or sum(filled.used for filled in last) > FEW_BYTES:
+            file = self._file or RecordingFile(self._header)
+            return second_thread.submit(_finished, file, parts, last, totals)
+        pieces = [filled.copied() for filled in last]
+        return second_thread.submit_small(_written, self._header, pieces, totals)
 
     def abandon(self) -> None:
         """Delete the data of a launch that did not finish."""
@@ -154,18 +164,18 @@ class Recorder:
             second_thread.submit(self._file.close).result()
 
 
-def _finished(
-    file: RecordingFile,
-    parts: list[tuple[Stream, NDArray[np.uint8]]],
-    last: list[_Filled],
-    totals: dict[str, Any],
-) -> Trace:
+def _finished(file: RecordingFile, parts: list[_Piece], last: list[_Filled], totals: dict[str, Any]) -> Trace:
     """The trace of a recording whose parts and last buffers are still to be written."""
     for stream, content in parts:
         file.append(stream, content)
     for filled in last:
         filled.write(file)
     return file.finish(totals)
+
+
+def _written(header: dict[str, Any], pieces: list[_Piece], totals: dict[str, Any]) -> Trace:
+    """The trace of a recording of which nothing is written."""
+    return _finished(RecordingFile(header), [(s, content) for s, content in pieces if content.size], [], totals)
 
 
 _FREE: dict[tuple[Stream, int], list[_Buffer]] = {}

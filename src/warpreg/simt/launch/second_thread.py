@@ -18,7 +18,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Generic, ParamSpec, TypeVar
 
@@ -32,12 +32,15 @@ IS_LINUX = sys.platform == "linux"
 MOST = 8
 """Pieces of work that may wait or run: each holds buffers."""
 
+TOGETHER = 8
+"""Small pieces of work that are handed over at once: handing over each takes as long as doing it."""
+
 
 class Task(Generic[T]):
     """A piece of work that may not be done yet."""
 
     _result: T
-    _error: Exception | None = None
+    _error: BaseException | None = None
     _is_seen = False
     """Whether the error was raised."""
 
@@ -47,11 +50,13 @@ class Task(Generic[T]):
         self.undone.acquire()
 
     def do(self, work: Callable[[], T]) -> None:
-        """Do the work; its error is kept for `result`."""
+        """Do the work; its error is kept for `result`.  Raises only what is no Exception, as after Ctrl-C."""
         try:
             self._result = work()
-        except Exception as error:
+        except BaseException as error:
             self._error = error
+            if not isinstance(error, Exception):
+                raise
         finally:
             self.undone.release()
 
@@ -73,6 +78,16 @@ class Task(Generic[T]):
         """Raise the error that the work has met by now, if `result` or this has not raised it before."""
         if self.is_done and not self._is_seen:
             self.result()
+
+
+class SmallTask(Task[T]):
+    """A piece of work that may still wait for others to be handed over with."""
+
+    def result(self) -> T:
+        """As of the base class; hands over what waits."""
+        if not self.is_done:
+            submit(_do_small)
+        return super().result()
 
 
 class _SecondThread(threading.Thread):
@@ -105,6 +120,8 @@ class _SecondThread(threading.Thread):
 
 _submitting = threading.RLock()
 _thread: _SecondThread | None = None
+_small: deque[Callable[[], None]] = deque()
+"""Small pieces of work that nobody has begun."""
 
 
 def submit(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Task[T]:
@@ -118,6 +135,23 @@ def submit(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Task[T
             return task
     task.do(given)
     return task
+
+
+def submit_small(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> SmallTask[T]:
+    """Do ``work``, which depends on no other, together with other small work: once there is enough of it, or where a
+    result is needed."""
+    task: SmallTask[T] = SmallTask()
+    _small.append(functools.partial(task.do, functools.partial(work, *args, **kwargs)))
+    if len(_small) % TOGETHER == 0:
+        submit(_do_small)
+    return task
+
+
+def _do_small() -> None:
+    """Do the small work that waits."""
+    with suppress(IndexError):
+        while True:
+            _small.popleft()()
 
 
 def may_use_two_processors() -> bool:
