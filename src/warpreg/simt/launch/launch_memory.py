@@ -25,7 +25,7 @@ LONGEST_ROW = 32 * 8
 """Bytes of a register of 32 lanes."""
 
 MAX_KEPT = 8 << 20
-"""Memory of a kernel that is kept for its next launch, in bytes."""
+"""Memory of a kernel that is kept for its next launch, in bytes; what it held first takes as much."""
 
 Dimensions = tuple[int, int, int]
 
@@ -66,14 +66,12 @@ class LaunchMemory:
         """The host address of the launch record."""
         self._fill()
         indices, masks = _threads(shape.block)
-        self._thread_indices = self.warps[:, WARP_BYTES : WARP_BYTES + THREAD_INDEX_BYTES]
-        self._first_masks = self.warp_records[:, Warp.FIRST_MASK // 4]
-        self._thread_indices[...], self._first_masks[...] = indices, masks
-        self._first = self.launch.copy(), indices, masks
-
-    @property
-    def nbytes(self) -> int:
-        return sum(a.nbytes for a in (self.warps, self.shared, self.local, self.sites))
+        self.warps[:, WARP_BYTES : WARP_BYTES + THREAD_INDEX_BYTES] = indices
+        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+        arrays = (self.launch, self.warps, self.shared, self.local, self.sites, self.visits)
+        self._first: list[tuple[memoryview, bytes]] = []
+        if sum(array.nbytes for array in arrays) <= MAX_KEPT:
+            self._first = [(array.reshape(-1).view(np.uint8).data, array.tobytes()) for array in arrays]
 
     @property
     def warp_records(self) -> NDArray[np.uint32]:
@@ -89,19 +87,18 @@ class LaunchMemory:
             return LaunchMemory(native, shape)
         if memory.shape != shape:
             return LaunchMemory(native, shape)
-        memory._clear()
+        memory._restore()
         return memory
 
     def give_back(self) -> None:
         """Leave the memory to the next launch."""
-        if self.nbytes <= MAX_KEPT:
+        if self._first:
             self.native.free_memory[:] = [self]
 
-    def _clear(self) -> None:
-        for array in (self.warps, self.shared, self.local, self.visits):
-            array.fill(0)
-        self.launch[:], self._thread_indices[...], self._first_masks[...] = self._first
-        self.sites[:] = self.native.unused_sites
+    def _restore(self) -> None:
+        """Fill the arrays with what they held first, in Python: NumPy would wait for the second thread each time."""
+        for content, first in self._first:
+            content[:] = first
 
     def _fill(self) -> None:
         """Fill the fields of the launch record that are the same in all launches."""
