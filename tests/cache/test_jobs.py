@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -98,6 +99,27 @@ def test_the_oldest_logs_are_removed_but_not_those_of_running_commands(
         log.write()
         kept = sorted(path.name for path in folder.iterdir() if path.name.startswith("2000"))
     assert kept == [f"20000101-00000{number}-1.jsonl" for number in (0, 3, 4)]
+
+
+def test_a_process_that_is_forked_during_the_look_at_a_log_does_not_lock_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir()
+    path, flock = folder / "20000101-000000-1.jsonl", fcntl.flock
+    path.write_text("{}\n")
+    copies: list[int] = []
+
+    def forked(file: IO[bytes], how: int) -> None:
+        flock(file, how)
+        if how != fcntl.LOCK_UN:
+            copies.append(os.dup(file.fileno()))  # as a forked process has it
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", forked)
+        assert not jobs._is_locked(path)
+    with path.open("a") as file:
+        flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(*copies)
 
 
 def test_a_disk_that_cannot_be_written_does_not_end_the_command(clock: Clock, folder: Path) -> None:

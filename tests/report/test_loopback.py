@@ -176,9 +176,11 @@ def test_a_browser_of_the_terminal_is_answered_while_it_lasts(monkeypatch: pytes
     with listening(ROUTES) as server:
 
         def visit(address: str) -> None:
-            with urllib.request.urlopen(address, timeout=10) as answer:
-                got.append(answer.read())
-            server.shutdown()
+            try:
+                with urllib.request.urlopen(address, timeout=10) as answer:
+                    got.append(answer.read())
+            finally:
+                server.shutdown()
 
         monkeypatch.setattr(webbrowser, "open", visit)
         server.run(show=True)

@@ -7,4 +7,5 @@ from warpreg.simt.llvm import object_code
 
 def assembly(text: str, optimize: bool = False) -> str:
     """What `object_code.object_code` makes of an LLVM module."""
-    return str(object_code.target_machine().emit_assembly(object_code.parsed(text, optimize)))
+    with object_code.parsed(text, optimize) as module:
+        return str(object_code.target_machine().emit_assembly(module))

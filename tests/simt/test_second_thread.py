@@ -43,6 +43,19 @@ def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     second_thread.end()
 
 
+def status_of_copy(work: Callable[[], int]) -> int:
+    """With what status a copy of this process ends that does some work; it has five seconds."""
+    copy = os.fork()
+    if copy == 0:
+        status = 255
+        try:
+            signal.alarm(5)
+            status = work()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+
+
 def test_work_is_done_in_its_order_by_another_thread() -> None:
     seen: list[tuple[int, str]] = []
 
@@ -185,11 +198,7 @@ def test_small_work_that_ctrl_c_ends_is_not_taken_for_done(monkeypatch: pytest.M
 
 def test_a_copy_does_the_small_work_that_waits_too() -> None:
     waiting = second_thread.submit_small(int, "7")
-    copy = os.fork()
-    if copy == 0:
-        signal.alarm(5)
-        os._exit(waiting.result())
-    assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 7
+    assert status_of_copy(waiting.result) == 7
     assert waiting.result() == 7
 
 
@@ -202,10 +211,7 @@ def test_work_that_fails_leaves_its_place() -> None:
 
 def test_the_thread_ends_before_a_copy_and_begins_again() -> None:
     assert second_thread.submit(int).result() == 0
-    copy = os.fork()
-    if copy == 0:
-        os._exit(0 if second_thread.submit(int, "7").result() == 7 and threading.active_count() == 2 else 1)
-    assert os.waitpid(copy, 0)[1] == 0
+    assert status_of_copy(lambda: second_thread.submit(int, "7").result() + threading.active_count()) == 9
     assert not any(thread.name.startswith("recording") for thread in threading.enumerate())
     assert second_thread.submit(int, "7").result() == 7
 
@@ -241,17 +247,16 @@ def test_a_copy_made_while_others_submit_work_submits_its_own() -> None:
         while not ended:
             second_thread.submit(time.sleep, 1e-4)
 
+    def submits_its_own() -> int:
+        return [second_thread.submit(int).result() for _ in range(second_thread.MOST + 1)][-1]
+
     threads = [threading.Thread(target=others) for _ in range(2)]
     for one in threads:
         one.start()
-    found = []
-    for _ in range(20):
-        copy = os.fork()
-        if copy == 0:
-            signal.alarm(5)
-            os._exit([second_thread.submit(int).result() for _ in range(second_thread.MOST + 1)][-1])
-        found.append(os.waitpid(copy, 0)[1])
-    ended = True
+    try:
+        found = [status_of_copy(submits_its_own) for _ in range(20)]
+    finally:
+        ended = True
     for one in threads:
         one.join()
     assert found == [0] * 20

@@ -152,11 +152,14 @@ def test_progress_is_told_and_may_stop_a_run() -> None:
 
 SPINNING = """
 import signal, sys, threading
-from warpreg.simt import Device, Record
+from warpreg.simt import Device, Record, RunawayError
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 device = Device(sys.argv[1], record=Record(path=True, addresses=True))
 out = device.zeros(64, "u4")
-threading.Timer(0.3, lambda: print("running", flush=True)).start()
+try:
+    device.launch("k", 1, 1024, out, max_instructions=1)
+except RunawayError:  # by now it is compiled
+    threading.Timer(0.3, lambda: print("running", flush=True)).start()
 device.launch("k", 1, 1024, out)
 """
 
@@ -174,7 +177,10 @@ def test_ctrl_c_stops_within_a_second_and_leaves_no_file(tmp_path: Path) -> None
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
-        _, errors = process.communicate(timeout=20)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
         took = time.monotonic() - started
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert took < 3  # one second, and what a loaded machine may add

@@ -166,7 +166,7 @@ def test_keeping_costs_a_twentieth_at_most(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 STOPPED = """
-import sys
+import sys, time
 from warpreg.cli import main
 from warpreg.timing.launch import kept_launches
 kept_launches.LEAST_INSTRUCTIONS, kept_launches.INTERVAL_S, kept_launches.SHARE = 1, 0.0, 0
@@ -176,6 +176,7 @@ def told(kind, key, content):
     write(kind, key, content)
     if kind == kept_launches.KIND:
         print("kept", file=sys.stderr, flush=True)
+        time.sleep(float(sys.argv[2]))
 kept_launches.store.write = told
 sys.exit(main(["run", "bfs", "--size", "tiny", "--cycles", "--machine", "gtx480", "--json"]))
 """
@@ -184,17 +185,20 @@ sys.exit(main(["run", "bfs", "--size", "tiny", "--cycles", "--machine", "gtx480"
 @pytest.mark.slow
 def test_a_process_that_is_killed_or_interrupted_between_launches_goes_on_with_the_same_bytes() -> None:
     """Killed behind its first launch, then interrupted behind the next one, then left to end."""
-    command = [sys.executable, "-c", STOPPED, kept_launches.KIND]
+    command = [sys.executable, "-c", STOPPED]
     for sent, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as stopped:
+        given = [*command, kept_launches.KIND, "0.3"]
+        with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as stopped:
+            assert stopped.stdout is not None
             assert stopped.stderr is not None
-            while stopped.stderr.readline() != "kept\n":
-                pass
+            assert "kept\n" in stopped.stderr  # waits for this line, or the end
             stopped.send_signal(sent)
-            assert (stopped.stdout.read() if stopped.stdout else "") == ""
+            assert stopped.stdout.read() == ""
         assert stopped.returncode == status
-    again = subprocess.run(command, capture_output=True, text=True, check=True)
-    alone = subprocess.run([*command[:3], f"{kept_launches.KIND}-2"], capture_output=True, text=True, check=True)
+    again, alone = (
+        subprocess.run([*command, kind, "0"], capture_output=True, text=True, check=True)
+        for kind in (kept_launches.KIND, f"{kept_launches.KIND}-2")
+    )
     assert "launches were timed by an earlier run and are used" in again.stderr
     assert "were timed by an earlier run" not in alone.stderr
     assert again.stdout == alone.stdout

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +39,7 @@ from warpreg.timing.core.columns import team as columns_of_team
 from warpreg.timing.launch import allocate, engine, simulate
 from warpreg.timing.launch.binding import Behaviour
 from warpreg.timing.launch.simulate import timed
-from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, available_threads
+from warpreg.timing.launch.threads import INSTRUCTIONS_OF_THREAD, _side_by_side, available_threads
 from warpreg.timing.memory.heap import new_node, room_for_sms
 from warpreg.timing.sm import team
 
@@ -237,3 +239,25 @@ def test_room_is_what_nodes_never_used_suffice_for() -> None:
     assert [room_for_sms(one) for one in (leader, other)] == [3, 6]
     new_node(other, 0, LOAD, 0, 1, 0)
     assert [room_for_sms(one) for one in (leader, other)] == [3, 5]
+
+
+def test_threads_that_have_begun_stop_where_another_cannot_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = np.zeros((1, int(columns_of_team.STOP) + 1), np.int64)
+    start, begun = threading.Thread.start, list[threading.Thread]()
+
+    def one_begins(thread: threading.Thread) -> None:
+        if begun:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        start(thread)
+
+    def waits() -> int:
+        while not shared[0, columns_of_team.STOP]:
+            time.sleep(0.001)
+        return 0
+
+    monkeypatch.setattr(threading.Thread, "start", one_begins)
+    with pytest.raises(RuntimeError, match="can't start"):
+        _side_by_side([(waits, ())] * 3, shared)
+    begun[0].join(10)
+    assert not begun[0].is_alive()

@@ -205,6 +205,7 @@ def _is_locked(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_UN)  # for a process that was forked meanwhile, too
     except BlockingIOError:
         return True
     except OSError:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from warpreg.evaluation.runs import worker_process
 from warpreg.evaluation.runs.worker_process import WorkerPool
 
 PARENT = """
@@ -95,6 +96,35 @@ def test_a_worker_that_is_asked_to_end_breaks_the_pool() -> None:
         os.kill(worker, signal.SIGTERM)
         with pytest.raises(BrokenProcessPool):
             call.result()
+
+
+class _MissesSigterm:
+    """An error in a finalizer is ignored."""
+
+    def __del__(self) -> None:
+        time.sleep(60)
+
+
+def missing_sigterm() -> None:
+    _MissesSigterm()
+
+
+def dying() -> None:
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_misses_the_death_of_another_does_not_keep_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An idle one that is ended, too, holds the lock of the pipe on which this one waits for its next call."""
+    monkeypatch.setattr(worker_process, "GRACE_S", 1.0)
+    began = time.monotonic()
+    with WorkerPool(3, get_context("fork")) as pool:
+        calls = [pool.submit(call) for call in (dying, missing_sigterm)]
+        pool.submit(int)
+        for call in calls:
+            with pytest.raises(BrokenProcessPool):
+                call.result()
+    assert time.monotonic() - began < 20
 
 
 def ended(folder: Path, start: str, ends: str) -> subprocess.CompletedProcess[str]:

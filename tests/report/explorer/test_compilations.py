@@ -127,7 +127,7 @@ def test_a_compilation_that_ends_early_leaves_no_files(tmp_path: Path, monkeypat
     with compilations(SUBJECT) as made:
         thread = threading.Thread(target=superseded, args=(made, edit))
         thread.start()
-        while not [*tmp_path.rglob("kernel.ptx")]:
+        while thread.is_alive() and not [*tmp_path.rglob("kernel.ptx")]:
             time.sleep(0.005)
         made.answer("1", EDIT)
         thread.join()

@@ -44,10 +44,16 @@ class WorkerPool(ProcessPoolExecutor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if kind is None and not self._is_broken:
             self.shutdown()
         else:
             self.end()
+
+    @property
+    def _is_broken(self) -> bool:
+        """Whether a worker has died.  Another one that misses what then asks it to end may wait for ever."""
+        broken: Any = self._broken
+        return bool(broken)
 
     def end(self) -> None:
         """End the workers now; calls that are not finished are dropped.
@@ -81,13 +87,14 @@ def _begin() -> None:
 
 def _call(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """A call in a worker, which ends it if it is interrupted."""
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return function(*args, **kwargs)
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
     except (KeyboardInterrupt, InterruptedCodeError):
         os._exit(INTERRUPTED)
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,21 +78,30 @@ def object_code(text: str, optimize: bool = False) -> bytes:
 
     Raises RuntimeError (from LLVM) for malformed IR, which is a defect of the code generator.
     """
-    return bytes(target_machine().emit_object(parsed(text, optimize)))
+    with parsed(text, optimize) as module:
+        return bytes(target_machine().emit_object(module))
 
 
-def parsed(text: str, optimize: bool = False) -> Any:
-    """The module in LLVM."""
+@contextmanager
+def parsed(text: str, optimize: bool = False) -> Iterator[Any]:
+    """The module in LLVM, which is closed at the end: Ctrl-C in a finalizer would be lost."""
     _initialized()
-    module = binding.parse_assembly(text)
-    if optimize:
-        passes = binding.create_new_module_pass_manager()
+    with binding.parse_assembly(text) as module:
+        if optimize:
+            _optimize(module)
+        yield module
+
+
+def _optimize(module: Any) -> None:
+    with (
+        binding.create_new_module_pass_manager() as passes,
+        binding.create_pipeline_tuning_options() as options,
+        binding.create_pass_builder(target_machine(), options) as builder,
+    ):
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()
-        options = binding.create_pipeline_tuning_options()
-        passes.run(module, binding.create_pass_builder(target_machine(), options))
-    return module
+        passes.run(module, builder)
 
 
 _LOADED: dict[str, Library] = {}

@@ -170,8 +170,12 @@ def _side_by_side(calls: Sequence[tuple[Entry, tuple[Any, ...]]], shared: Any) -
             shared[0, team.STOP] = 1
 
     others = [threading.Thread(target=made, args=call, daemon=True) for call in calls[1:]]
-    for one in others:
-        one.start()
+    try:
+        for one in others:
+            one.start()
+    except BaseException:
+        shared[0, team.STOP] = 1
+        raise
     made(*calls[0])
     for one in others:
         one.join()
