@@ -7,6 +7,7 @@ import io
 import os
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ class Failing(io.RawIOBase):
 def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Failing:
     """The disk of a recording that leaves memory at once; 8 KiB of it remain in the buffer of the file."""
     raw = Failing(request.param)
+    monkeypatch.setattr(second_thread, "_small", deque())  # without recordings that other tests have left
     monkeypatch.setattr(recording_file, "IN_MEMORY_BYTES", 0)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: io.BufferedRandom(raw))
     return raw
