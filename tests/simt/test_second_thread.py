@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -39,6 +40,7 @@ st.global.u32 [%my_out], %r1;
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     second_thread.end()
     monkeypatch.setattr(second_thread, "may_use_two_processors", lambda: True)
+    monkeypatch.setattr(second_thread, "_small", deque())  # without recordings that other tests have left
     yield
     second_thread.end()
 
