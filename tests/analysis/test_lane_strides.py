@@ -29,6 +29,7 @@ def stride_of_load(body: str) -> Stride:
         ("mul.wide.u32 %rd1, %r1, 4; add.u64 %rd2, %rd0, %rd1;", 0),
         ("mov.u32 %r4, 8; mad.wide.u32 %rd2, %r0, %r4, %rd0;", 8),
         ("sub.u32 %r3, %r1, %r0; mad.wide.u32 %rd2, %r3, 4, %rd0;", -4),
+        ("neg.s32 %r3, %r0; mad.wide.s32 %rd2, %r3, 68, %rd0;", -68),
         ("shl.b32 %r3, %r0, 4; cvt.u64.u32 %rd1, %r3; add.u64 %rd2, %rd0, %rd1;", 16),
         ("min.u32 %r3, %r0, %r1; mad.wide.u32 %rd2, %r3, 4, %rd0;", 4),
         ("mul.lo.u32 %r3, %r0, %r1; mad.wide.u32 %rd2, %r3, 4, %rd0;", None),
@@ -36,7 +37,19 @@ def stride_of_load(body: str) -> Stride:
         ("mad.wide.u32 %rd3, %r0, 4, %rd0; ld.global.u32 %r3, [%rd3]; mad.wide.u32 %rd2, %r3, 4, %rd0;", None),
         ("ld.global.u32 %r3, [%rd0]; mad.wide.u32 %rd2, %r3, 4, %rd0;", 0),
     ],
-    ids=["row", "block", "constant", "backwards", "shift", "bound", "product", "xor", "loaded", "loaded by all"],
+    ids=[
+        "row",
+        "block",
+        "constant",
+        "backwards",
+        "negative",
+        "shift",
+        "bound",
+        "product",
+        "xor",
+        "loaded",
+        "loaded by all",
+    ],
 )
 def test_the_stride_of_an_address_follows_from_its_arithmetic(body: str, stride: Stride) -> None:
     assert stride_of_load(f"{body} ld.global.u32 %r9, [%rd2];") == stride

@@ -16,6 +16,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch, MemoryFault, Record
 from warpreg.simt.kernel import block_versions
 from warpreg.simt.memory import coalesced_path
+from warpreg.simt.memory.coalesced_path import scattered
 
 EVERYTHING = Record(path=True, addresses=True)
 BLOCKS = [(32, 1), (96, 1), (40, 1), (16, 8), (64, 2), (48, 2)]
@@ -117,7 +118,8 @@ def test_random_accesses_are_those_of_calls(seed: int, block: tuple[int, int]) -
     numbers = {"x": np.arange(LENGTH, dtype=np.uint32), "out": np.zeros(2 * threads, np.uint32)}
     kernel = Runner(COMPILED)(body, grid=2, block=(*block, 1), x=numbers["x"], out=numbers["out"]).launch.kernel
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coalesced_path, "worthwhile", lambda kernel: {})
+        patch.setattr(coalesced_path, "worthwhile", lambda kernel, scattered: {})
+        patch.setattr(coalesced_path, "scattered", lambda kernel: frozenset())
         called, wanted = outcome(kernel, body, block, EVERYTHING)
     assert outcome(kernel, body, block, Record())[1] == wanted
     divided, found = outcome(kernel, body, block, EVERYTHING)
@@ -125,6 +127,20 @@ def test_random_accesses_are_those_of_calls(seed: int, block: tuple[int, int]) -
     assert path_of(divided) == path_of(called)
     records = [[one.by_thread(launch) for one in accesses_of(launch)] for launch in (divided, called)]
     assert records[0] == records[1]
+
+
+def test_rows_are_not_looked_for_where_lanes_are_in_other_steps() -> None:
+    """Of the loads of a row, in steps of two elements, backwards and at one address, and of a store at loaded places,
+    the second and the third are likely to be scattered."""
+    body = """
+    shl.b32 %r1, %t, 3; ld.global.u32 %r2, [%my_out]; mad.wide.u32 %rd1, %t, 8, %out; ld.global.u32 %r3, [%rd1];
+    neg.s32 %r4, %r1; add.s32 %r4, %r4, 248; mov.u32 %r5, tile; add.u32 %r4, %r4, %r5; ld.shared.u32 %r6, [%r4];
+    ld.shared.u32 %r7, [tile]; add.u32 %r2, %r2, %r6; add.u32 %r2, %r2, %r7;
+    mad.wide.u32 %rd2, %r3, 4, %out; st.global.u32 [%rd2], %r2;
+    """
+    kernel = Runner(COMPILED)(SHARED + body, out=np.zeros(64, np.uint32)).launch.kernel
+    found = [str(instruction) for pc, instruction in enumerate(kernel.instructions()) if pc in scattered(kernel)]
+    assert [text.split()[0] for text in found] == ["ld.global.u32", "ld.shared.u32"]
 
 
 @pytest.mark.parametrize("record", [Record(), EVERYTHING], ids=["plain", "recorded"])

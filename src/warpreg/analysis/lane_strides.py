@@ -141,6 +141,10 @@ def _difference(strides: list[int], numbers: list[int | None]) -> Stride:
     return strides[0] - strides[1]
 
 
+def _negative(strides: list[int], numbers: list[int | None]) -> Stride:
+    return -strides[0]
+
+
 def _bound(strides: list[int], numbers: list[int | None]) -> Stride:
     """Of a value and a bound that all lanes have."""
     return sum(strides) if 0 in strides else None
@@ -167,6 +171,7 @@ RULES: dict[str, Callable[[list[int], list[int | None]], Stride]] = {
     "add": _sum,
     "add3": _sum,
     "sub": _difference,
+    "neg": _negative,
     "min": _bound,
     "max": _bound,
     "shl": _shift,

@@ -35,10 +35,12 @@ class Span:
 @dataclass
 class Sites:
     """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; accesses at pcs in
-    ``inline`` have a fast path inside the block; ``skip_idle``: skip one with a guard if no lane needs it."""
+    ``inline`` have a fast path inside the block, and lanes of those in ``scattered`` are likely to be neither in a row
+    nor at one address; ``skip_idle``: skip one with a guard if no lane needs it."""
 
     record: bool
     inline: Mapping[int, Span] = field(default_factory=dict)
+    scattered: frozenset[int] = frozenset()
     skip_idle: bool = False
     sites: list[tuple[int, bool]] = field(default_factory=list)
     operations: dict[NativeOperation, int] = field(default_factory=dict)

@@ -27,7 +27,9 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
     cells = register_storage.assign(kernel, contents=record.values)
     placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))
     symbols = tuple(sorted({variable.unique_name for variable in placed}))
-    sites = Sites(record.addresses, coalesced_path.worthwhile(kernel), coalesced_path.few_guards(kernel))
+    scattered = coalesced_path.scattered(kernel)
+    inline = coalesced_path.worthwhile(kernel, scattered)
+    sites = Sites(record.addresses, inline, scattered, coalesced_path.few_guards(kernel))
     module = ir.Module(kernel.name)
     numbers = {n: i for i, n in enumerate(symbols)}
     specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}

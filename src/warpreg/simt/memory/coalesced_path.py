@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 
 from warpreg.analysis.convergence import parted_blocks
@@ -43,13 +43,25 @@ FEW = 8
 many of them."""
 
 
-def worthwhile(kernel: Kernel) -> dict[int, Span]:
+def scattered(kernel: Kernel) -> frozenset[int]:
+    """The loads and stores of PTX whose lanes are likely to be in equal steps of another size than an element."""
+    strides, found = lane_strides(kernel), set[int]()
+    for pc, instruction in enumerate(() if kernel.machine_code else kernel.instructions()):
+        form = memory_form(instruction)
+        if form and _address(instruction) is not None:
+            stride = strides.first_source(pc, instruction)
+            if stride is not None and stride not in (0, form.bytes):
+                found.add(pc)
+    return frozenset(found)
+
+
+def worthwhile(kernel: Kernel, scattered: Container[int] = ()) -> dict[int, Span]:
     """The loads and stores with a fast path, by pc, with the span of all in the block that use the same value of the
     address register: those whose lanes are expected to be contiguous or at one address, and, within the budget, others
     without a guard, those that share an address register first.
 
     Where lanes may have parted, one that shares none is called at once: a failed attempt costs more than it saves.  So
-    are all accesses of a kernel whose thread blocks have fewer threads than a warp.
+    are those in ``scattered``, and all accesses of a kernel whose thread blocks have fewer threads than a warp.
     """
     if _most_threads(kernel) < LANES:
         return {}
@@ -66,6 +78,8 @@ def worthwhile(kernel: Kernel) -> dict[int, Span]:
             stride = _expected_stride(kernel, block, pc, instruction)
             if stride is not None:
                 expected[pc] = replace(span, stride=stride)
+            elif pc in scattered:
+                continue
             elif instruction.guard is None and registers[_register(instruction)] > 1:
                 shared[pc] = span
             elif instruction.guard is None and block.index not in parted:

@@ -41,7 +41,8 @@ class Operation:
     ``size`` the bytes of one lane; ``record``: record addresses.  ``alignment`` is the required alignment if larger
     than ``size``, as for a vector; that many bytes must be in bounds.  ``window`` is added to the address in a fault
     report.  ``returns``: an atomic returns the old values.  ``shared_window`` is where generic addresses of shared
-    memory begin; ``unit`` the bytes in which recorded addresses count, 0 for ``size``.
+    memory begin; ``unit`` the bytes in which recorded addresses count, 0 for ``size``.  ``scattered``: lanes are likely
+    to be neither in a row nor at one address, so that neither is looked for.
     """
 
     action: str
@@ -53,6 +54,7 @@ class Operation:
     returns: bool = True
     shared_window: int = SHARED_WINDOW
     unit: int = 0
+    scattered: bool = False
 
     @property
     def name(self) -> str:
@@ -60,7 +62,8 @@ class Operation:
         silent = "" if self.returns else "_silent"
         recorded = f"_recorded{self.unit or ''}" if self.record else ""
         high = "" if self.shared_window == SHARED_WINDOW else f"_{self.shared_window:x}"
-        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}{high}"
+        apart = "_scattered" if self.scattered else ""
+        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}{high}{apart}"
 
     @property
     def in_global_memory(self) -> bool:
@@ -151,6 +154,8 @@ class _Access:
         base = self.address.lane(0)
         if self.operation.in_global_memory:
             prefetch_step(self.code, self.site, base, self._origin(), self.operation.action == "store")
+        if self.operation.scattered:
+            return self._sound(values)
         self._usual(base, values)
         return self._apart("rest", _Access.perform_rest, values)
 
@@ -166,6 +171,10 @@ class _Access:
             base = self.address.lane(0)
             with self.code.if_(self._is_row(base)), self.code.if_(self._ends_are_inside(base)):
                 self._partial_row(base, values)
+        return self._sound(values)
+
+    def _sound(self, values: list[Value]) -> Value | None:
+        """Access addresses that are no row, if all are in the buffer last used and aligned."""
         with self.code.if_(~self._are_sound(), likely=False):
             _return(self.code, self.operation, self._apart("search", _Access.search, values))
         return self._irregular(values)
@@ -290,7 +299,7 @@ class _Access:
 
     def _recorded_half_rows(self, values: list[Value]) -> None:
         """`_half_rows` behind the record, which needs a call."""
-        if self.operation.record and self.alignment == self.size:
+        if self.operation.record and self.alignment == self.size and not self.operation.scattered:
             with self.code.if_(self._has_many_lanes()):
                 self._half_rows(self.address.lane(0), values)
 
@@ -425,10 +434,12 @@ class _Access:
         _return(code, self.operation, None)
 
     def _load(self, base: Value) -> Value:
-        code, step = self.code, self.address.lane(1) - base
-        with code.if_(step == 0), code.if_(self._all(self.address == base.splat())):
-            self._record_affine(base, 0)
-            code.ret(self._host(base).load(self.operation.element).splat())
+        code = self.code
+        if not self.operation.scattered:
+            step = self.address.lane(1) - base
+            with code.if_(step == 0), code.if_(self._all(self.address == base.splat())):
+                self._record_affine(base, 0)
+                code.ret(self._host(base).load(self.operation.element).splat())
         self._record()
         self._recorded_half_rows([])
         return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)

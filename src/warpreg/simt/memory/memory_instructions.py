@@ -139,7 +139,8 @@ class MemoryAccess:
             action = "store" if given else "load"
             alignment = self.type.bytes * count if count > 1 and element == 0 else 0
             recorded = self.sites.record and element == 0
-            operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
+            scattered = self.pc in self.sites.scattered
+            operation = Operation(action, self.space, self.type.bytes, recorded, alignment, scattered=scattered)
             at = address + element * self.type.bytes if element else address
             call = functools.partial(self.call, operation, site, mask, [at, *given[element : element + 1]])
             results.append(self._unless_idle(operation, site, mask, call) if count == 1 else call())
