@@ -143,6 +143,33 @@ def test_rows_are_not_looked_for_where_lanes_are_in_other_steps() -> None:
     assert [text.split()[0] for text in found] == ["ld.global.u32", "ld.shared.u32"]
 
 
+@pytest.mark.parametrize(
+    ("access", "fault"),
+    [
+        ("ld.global.u32 %r3, [%rd1+136];", ("thread (15,0,0)", "0 bytes past the end of 'out'")),
+        ("st.global.u32 [%rd1+136], %r0;", ("thread (15,0,0)", "0 bytes past the end of 'out'")),
+        ("ld.shared.u32 %r3, [%r1+2968];", ("thread (29,0,0)", "shared")),
+        ("st.shared.u32 [%r1+2968], %r0;", ("thread (29,0,0)", "shared")),
+        ("ld.shared.u32 %r3, [%r1+2];", ("thread (0,0,0)", "not a multiple of 4 bytes")),
+    ],
+)
+def test_scattered_lanes_are_checked(access: str, fault: tuple[str, str]) -> None:
+    """In steps of 8 bytes, lane 15 is at 136 + 120 = 256, the first byte behind 64 words, and in shared memory lane 29
+    at 2968 + 232 = 3200, the first behind 800 words.  What is said is what calls for any lanes say."""
+    body = f"mov.u32 %r5, tile; mad.lo.u32 %r1, %t, 8, %r5; mad.wide.u32 %rd1, %t, 8, %out; mov.u32 %r0, 1; {access}"
+    body = f"{SHARED} mov.u32 %r3, 0; {body} st.global.u32 [%out], %r3;"
+    said = []
+    for places in (scattered, lambda kernel: frozenset[int]()):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(coalesced_path, "scattered", places)
+            device, arguments = prepare(body, {"out": np.zeros(64, np.uint32)})
+            with pytest.raises(MemoryFault) as caught:
+                device.launch("k", 1, 32, *arguments.values())
+            said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert all(part in said[0] for part in fault)
+
+
 @pytest.mark.parametrize("record", [Record(), EVERYTHING], ids=["plain", "recorded"])
 def test_accesses_of_a_block_are_expected_together(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both loads and the store of a row are expected together; the last thread block has 8 threads of 32."""
