@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, module, prepare, words
@@ -11,7 +13,7 @@ from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Buffer, Device, GlobalMemory, Record
 from warpreg.simt.launch.faults import LaunchError
-from warpreg.simt.memory import huge_pages
+from warpreg.simt.memory import arena, huge_pages
 
 TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
 OUT = np.zeros(32, np.uint32)
@@ -129,6 +131,14 @@ SIZES = [3 << 20, huge_pages.LEAST_BYTES + 5]
 """Bytes that are more than a device begins with: in small and in huge pages."""
 
 
+@pytest.fixture
+def nothing_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory of earlier tests is left to later devices."""
+    gc.collect()
+    monkeypatch.setattr(arena, "_FREE", [])
+
+
+@pytest.mark.usefixtures("nothing_free")
 @pytest.mark.parametrize("size", SIZES)
 def test_memory_is_left_to_later_devices_which_find_zeros(size: int) -> None:
     first = GlobalMemory()
