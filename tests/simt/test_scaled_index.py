@@ -68,7 +68,7 @@ def test_arrays_with_one_index_share_its_shape() -> None:
     )
     accesses(program)
     module = ir.Module("k")
-    sites = Sites(False, coalesced_path.worthwhile(program))
+    sites = Sites(False, coalesced_path.worthwhile(program, ()))
     ends = Ends(ends_of(program), False, (), False)
     BlockCompiler(module, program, register_storage.assign(program), {}, sites, ends).compile(program.blocks[0], 0)
     assert len(re.findall(r"icmp \w+ <32 x i32>", str(module))) == 1

@@ -151,15 +151,14 @@ def test_progress_is_told_and_may_stop_a_run() -> None:
 
 
 SPINNING = """
-import signal, sys, threading
+import contextlib, signal, sys, threading
 from warpreg.simt import Device, Record, RunawayError
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 device = Device(sys.argv[1], record=Record(path=True, addresses=True))
 out = device.zeros(64, "u4")
-try:
-    device.launch("k", 1, 1024, out, max_instructions=1)
-except RunawayError:  # by now it is compiled
-    threading.Timer(0.3, lambda: print("running", flush=True)).start()
+with contextlib.suppress(RunawayError):
+    device.launch("k", 1, 1024, out, max_instructions=1)  # compiles
+threading.Timer(0.3, lambda: print("running", flush=True)).start()
 device.launch("k", 1, 1024, out)
 """
 

@@ -55,7 +55,7 @@ def scattered(kernel: Kernel) -> frozenset[int]:
     return frozenset(found)
 
 
-def worthwhile(kernel: Kernel, scattered: Container[int] = ()) -> dict[int, Span]:
+def worthwhile(kernel: Kernel, scattered: Container[int]) -> dict[int, Span]:
     """The loads and stores with a fast path, by pc, with the span of all in the block that use the same value of the
     address register: those whose lanes are expected to be contiguous or at one address, and, within the budget, others
     without a guard, those that share an address register first.
